@@ -71,7 +71,7 @@ package enum TrustedFile {
         return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Refuses a name that another user can replace, by the rights to its folder.
+    /// Throws if the rights to the folder let another user replace the name.
     private static func requireTrustedPlace(
         of name: String, _ entry: stat, in folder: String
     ) throws(FileError) {

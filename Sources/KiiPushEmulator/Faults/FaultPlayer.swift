@@ -2,7 +2,7 @@ import KiiPushCore
 
 /// Plays a fault script. It takes over clients' sessions itself, and has the proxy change packets.
 struct FaultPlayer: PollLoop {
-    /// A connection with a client's own client ID, for which the broker closes the client's connection.
+    /// A connection with a client's own client ID. The broker closes the client's connection when this one opens.
     private struct Visit {
         let credential: BrokerCredential
         var connection: BrokerConnection?

@@ -17,7 +17,7 @@ package struct FaultScriptRun: Sendable {
         case answering
         /// The action waits for ``FaultPlayer``.
         case due
-        /// ``FaultPlayer`` has the action, which has no effect yet.
+        /// ``FaultPlayer`` has received the action, which has not taken effect yet.
         case begun
         case inForce
     }

@@ -9,8 +9,8 @@ enum LoopbackSocket {
     /// others have started meanwhile.
     private static let usedPorts = Locked<Set<UInt16>>([])
 
-    /// Listens at once, so that the port is known before the first request. Port 0 stands for `preferred` if that is
-    /// free, or any other.
+    /// Listens at once, so that the port is known before the first request. With port 0, uses `preferred` if it is
+    /// free, or any other port.
     static func listener(on port: UInt16, preferred: UInt16) throws(EmulatorError) -> FileDescriptor {
         if port == 0, preferred != 0, let socket = try LoopbackSocket.listening(on: preferred) { return socket }
         if let socket = try LoopbackSocket.listening(on: port) { return socket }

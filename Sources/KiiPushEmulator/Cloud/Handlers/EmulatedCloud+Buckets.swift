@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// A request, the first object or the first subscription creates a bucket.
+/// Clients create a bucket by a request, by its first object or by its first subscription.
 extension EmulatedCloud {
     private static let reservedBuckets: Set<String> = ["devices", "users", "installations", "internal", "things"]
 

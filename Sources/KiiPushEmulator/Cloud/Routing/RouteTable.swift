@@ -13,8 +13,8 @@ package enum RouteTable {
     /// Below `/__kii`, which Kii's cloud does not have.
     private static let ofEmulator: [Route] = Route.inspection + Route.controls
 
-    /// Every method and path, such as `PUT /api/apps/{app}/topics/{topic}`. HEAD is left out: every path with GET has
-    /// it.
+    /// Every method and path, such as `PUT /api/apps/{app}/topics/{topic}`. HEAD is not listed, since every path with
+    /// GET also answers HEAD.
     package static let listing: [String] = [
         ("/api", [Route.token]), ("/api/apps/{app}", RouteTable.ofApp), ("/thing-if/apps/{app}", RouteTable.ofThingIF),
         ("/__kii", RouteTable.ofEmulator),
