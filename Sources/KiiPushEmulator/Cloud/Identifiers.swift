@@ -8,7 +8,8 @@ package struct Identifiers: Sendable {
     /// The ID of a user or group, or after `th.` of a thing: `727f20b00022-bf19-5e11-c96a-0faa3ff1`.
     mutating func principal() -> String { self.grouped([12, 4, 4, 4, 8]) }
 
-    /// 25 lower-case letters and digits, as in captured traffic of Kii's C SDK ebisu and in samples of thing-if.
+    /// 25 lower-case letters and digits, as in captured traffic of Kii's C SDK ebisu and in samples of Kii's thing-if
+    /// API.
     mutating func installation() -> String { self.text(25, of: "0123456789abcdefghijklmnopqrstuvwxyz") }
 
     mutating func unique() -> String { self.grouped([8, 4, 4, 4, 12]) }

@@ -68,8 +68,8 @@ final class EventStream: Sendable {
         return MHD_queue_response(connection, 200, response)
     }
 
-    /// Copies unsent bytes and returns their count. If the count is 0, libmicrohttpd suspends the connection until the
-    /// next event.
+    /// Copies unsent bytes and returns their count. If there are none, suspends the connection until the next event
+    /// and returns 0.
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         self.state.withLock { state in
             var count = 0

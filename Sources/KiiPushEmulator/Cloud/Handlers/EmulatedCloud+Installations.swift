@@ -121,7 +121,7 @@ extension EmulatedCloud {
         if let credential = record.credential { self.effects.revocations.append(credential.username) }
     }
 
-    /// By ID or `{deviceType}:{installationRegistrationID}`.
+    /// The path names the installation by its ID or by `{deviceType}:{installationRegistrationID}`.
     func installation(_ call: CloudCall) throws(KiiFailure) -> InstallationRecord {
         let text = call["installation"]
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }

@@ -14,8 +14,8 @@ struct UserRecord: StoredRecord {
     var id: String
     /// The fields of the registration, without the password.
     var attributes: JSONValue
-    /// `nil` for a user without a password. In plain text, since the state belongs to one developer and its directory
-    /// has mode 0700.
+    /// `nil` for a user without a password. Stored in plain text, since the state belongs to one developer and its
+    /// directory has mode 0700.
     var password: Secret?
     /// Whether the user can neither log in nor use their tokens.
     var isDisabled = false

@@ -1,16 +1,16 @@
 import KiiPushCore
 
 package enum RouteTable {
-    /// Below `/api/apps/{appID}`.
+    /// The routes below `/api/apps/{appID}`.
     private static let ofApp: [Route] = [
         Route.accounts, Route.deletions, Route.groups, Route.ownership, Route.installations, Route.topics,
         Route.buckets,
     ].flatMap { $0 }
 
-    /// Below `/thing-if/apps/{appID}`.
+    /// The routes below `/thing-if/apps/{appID}`.
     private static let ofThingIF: [Route] = Route.onboarding + Route.commands
 
-    /// Below `/__kii`, which Kii's cloud does not have.
+    /// The routes below `/__kii`, which Kii's cloud does not have.
     private static let ofEmulator: [Route] = Route.inspection + Route.controls
 
     /// Every method and path, such as `PUT /api/apps/{app}/topics/{topic}`. HEAD is not listed, since every path with
