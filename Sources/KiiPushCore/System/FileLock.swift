@@ -22,7 +22,6 @@ package final class FileLock: Sendable {
     // Closing the file is not enough: a child between fork and exec still has the same open file.
     deinit { self.release() }
 
-    /// Releases the lock, also for child processes with ``file``.
     package func release() { flock(self.file.number, LOCK_UN) }
 
     package static func holder(of path: String) -> Int? {

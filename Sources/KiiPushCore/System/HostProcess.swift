@@ -2,7 +2,6 @@ import Glibc
 
 package struct HostProcess: CustomStringConvertible {
     let id: Int?
-    /// `nil` for this machine.
     let host: String?
 
     package init(id: Int?, host: String? = nil) { (self.id, self.host) = (id, host) }

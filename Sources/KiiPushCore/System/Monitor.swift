@@ -1,6 +1,6 @@
 import Glibc
 
-/// A value behind a lock, with a condition variable. Never call a callback while the lock is held.
+/// A value behind a lock, with a condition variable. Never call a callback inside ``withLock(_:)``.
 package final class Monitor<State: Sendable>: Sendable {
     private struct Monitored {
         var state: State

@@ -163,7 +163,6 @@ extension PollLoop {
 
 package struct PollWait {
     fileprivate var entries: [pollfd] = []
-    /// The latest start of the next turn; `nil` for no limit.
     package var deadline: MonotonicInstant?
 
     package init(until deadline: MonotonicInstant? = nil) { self.deadline = deadline }

@@ -8,7 +8,7 @@ package import KiiPushCore
 package struct VerdictJoin: Sendable {
     /// The numbers of pushes and messages to remember. At twice the number, the older half is dropped.
     private static let (mostPushes, mostMessages) = (1000, 5000)
-    /// The last push is kept even if it exceeds this limit.
+    /// A last push above this limit is kept.
     private static let mostBytes = 16 << 20
     private static let mostHeld = 16
 
