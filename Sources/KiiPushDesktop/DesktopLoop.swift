@@ -1,17 +1,16 @@
 import KiiPushCore
 
-/// The work of a presenter's thread: the connection to the notification service, and its notifications.
+/// The work of a presenter's thread: talks to the notification service and keeps the notifications.
 final class DesktopLoop: PollLoop {
     private enum Standing {
         case ready
-        /// The service has ended; a new one may appear before `until`.
+        /// The notification service ended. The loop waits for a new service until this time.
         case lost(until: MonotonicInstant)
-        /// Showing has failed; the loop does not try again before `until`.
+        /// An attempt to show a notification failed. The loop makes no new attempt before this time.
         case failed(until: MonotonicInstant)
     }
 
-    /// The most attempts to show a notification if the services end meanwhile, since the notification itself may crash
-    /// them.
+    /// The most attempts for a notification whose service ends each time. The notification may be crashing the service.
     private static let attempts = 3
 
     private let configuration: DesktopPresenter.Configuration
@@ -19,10 +18,9 @@ final class DesktopLoop: PollLoop {
     private var board: DesktopBoard
     private var service: NotificationService?
     private var standing = Standing.ready
-    /// Whether a notification was shown since the last service ended.
     private var hasShown = false
     private var isReported = false
-    /// The last 100 notifications that may have crashed services. The program's handler gets their messages.
+    /// The last 100 notifications that reached the limit of attempts. The agent calls its handler for their messages.
     private var givenUp: [NotificationRequest.Key] = []
 
     init(
@@ -35,7 +33,7 @@ final class DesktopLoop: PollLoop {
 
     func turn(_ requests: [PendingPresentation], readable: Set<Int32>) -> PollWait? {
         self.accept(requests)
-        // Reads signals first: they concern notifications that are shown already.
+        // Signals first: they concern notifications that are already on the screen.
         if self.hear() || self.showNext() { return PollWait(until: .now()) }
         var wait = PollWait()
         if case .lost(let until) = self.standing { wait.deadline = until }
@@ -45,7 +43,7 @@ final class DesktopLoop: PollLoop {
 
     func end(_ unread: [PendingPresentation]) {
         for key in self.board.shown.keys { self.service?.close(key) }
-        // Messages without a place on the screen or a service rest in the inbox.
+        // Messages that were never shown stay in the inbox.
         for pending in self.board.removeWaiting() + unread { pending.decide(.unavailable) }
         self.service = nil
     }
@@ -60,7 +58,8 @@ final class DesktopLoop: PollLoop {
             switch self.standing {
             case .failed(let until) where now < until: pending.refuse()
             case .failed, .ready:
-                // A notification that must wait for others counts as presented, so that no caller waits for them.
+                // Counts a notification as presented if it must wait for others, so that the agent's thread does not
+                // block.
                 if !self.board.add(pending) { pending.decide(.presented) }
             case .lost:
                 _ = self.board.add(pending)
@@ -71,7 +70,7 @@ final class DesktopLoop: PollLoop {
 
     // MARK: - Showing
 
-    /// - Returns: whether it tried to show a notification.
+    /// - Returns: whether the loop tried to show a notification.
     private func showNext() -> Bool {
         if case .lost(let until) = self.standing {
             if MonotonicInstant.now() < until { return false }
@@ -85,8 +84,8 @@ final class DesktopLoop: PollLoop {
             self.hasShown = true
             item.pending.decide(.presented)
             self.board.show(item, as: key)?.pending.request.respond(.expired)
-            // `Notify` could replace by number, but the user's reaction to the old notification would then count for
-            // the new one.
+            // The new notification does not reuse the old number in `Notify`: a click on the old notification could
+            // then count as a click on the new notification.
             _ = self.hear()
             for old in self.board.replaced(by: key) {
                 self.end(old, .expired)
@@ -108,7 +107,6 @@ final class DesktopLoop: PollLoop {
     private func failed(_ error: DesktopServiceError, showing item: DesktopBoard.Item) {
         switch error {
         case .refused:
-            // Reports the reason before its effect.
             self.report(error)
             item.pending.refuse()
         case .connectionLost, .serviceEnded:
@@ -134,7 +132,6 @@ final class DesktopLoop: PollLoop {
 
     // MARK: - Hearing
 
-    /// - Returns: whether there was any signal.
     private func hear() -> Bool {
         var hasHeard = false
         do throws(DesktopServiceError) {
@@ -156,9 +153,9 @@ final class DesktopLoop: PollLoop {
             if new != nil { self.standing = .ready } else if isAnyLost { self.serviceLost(.serviceEnded) }
         case .invoked(let key, let action):
             guard let action = DesktopNotification.userAction(key: action) else { return }
-            // Some services keep the notification after an action.
+            // Some services keep a notification on the screen after the user chose an action.
             if self.end(key, .opened(action)) { self.service?.close(key) }
-        // 2 means "dismissed by the user".
+        // Reason 2 of `NotificationClosed`: dismissed by the user.
         case .closed(let key, let reason): self.end(key, reason == 2 ? .dismissed : .expired)
         case .shownLate(let key): self.service?.close(key)
         }
@@ -170,18 +167,17 @@ final class DesktopLoop: PollLoop {
         self.serviceLost(error)
     }
 
-    /// Queues the notifications of a service that has ended, for another service. `nil` means all services.
+    /// Queues the notifications of an ended service again, for another service. `nil` means all services.
     ///
-    /// - Returns: whether it showed any.
+    /// - Returns: whether the service had any notifications.
     private func lose(with owner: String?) -> Bool {
         let lost = self.board.shown.filter { owner == nil || $0.key.owner == owner }
         for key in lost.keys { if let item = self.board.remove(key) { self.putBack(item) } }
-        // No caller waits until they are shown again.
+        // The agent's thread does not wait until a new service shows them.
         if !lost.isEmpty { self.decideWaiting() }
         return !lost.isEmpty
     }
 
-    /// Queues a notification again, or refuses it after the last attempt.
     private func putBack(_ item: DesktopBoard.Item) {
         if item.attempts < Self.attempts { return self.board.putBack(item) }
         self.givenUp = self.givenUp.suffix(99) + [item.pending.request.key]
@@ -190,9 +186,7 @@ final class DesktopLoop: PollLoop {
 
     private func decideWaiting() { for item in self.board.waiting { item.pending.decide(.presented) } }
 
-    /// Removes the notification shown as `key` and reports the user's response.
-    ///
-    /// - Returns: whether it was shown.
+    /// - Returns: whether the notification was on the screen.
     @discardableResult
     private func end(_ key: DesktopNotificationKey, _ response: PresentationResponse) -> Bool {
         guard let item = self.board.remove(key) else { return false }
@@ -201,10 +195,9 @@ final class DesktopLoop: PollLoop {
     }
 
     private func serviceLost(_ error: DesktopServiceError) {
-        // Already known, for example from an unanswered call.
+        // The end of the service is already known, for example from an unanswered call.
         if case .lost = self.standing { return }
-        // A service that has shown nothing counts as failed. Otherwise a new service may appear soon, so this is not
-        // reported.
+        // A service that ended before it showed anything counts as failed.
         guard self.hasShown else { return self.fail(error) }
         self.hasShown = false
         self.standing = .lost(until: .now() + self.configuration.patience)

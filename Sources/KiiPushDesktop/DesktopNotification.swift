@@ -2,11 +2,11 @@ import KiiPushCore
 
 /// A request to the notification service to show an alert.
 ///
-/// The texts come from outside. So it escapes markup, removes control characters and cuts long texts.
+/// Payloads are untrusted, so this type escapes markup, removes control characters and cuts long texts.
 ///
 /// - Source: the Desktop Notifications Specification, version 1.2: "Basic Design", "Markup", "Hints", "Urgency Levels".
 struct DesktopNotification {
-    /// A click on the notification itself; most services show no button for it.
+    /// The action of a click on the notification itself. Most services show no button for this key.
     private static let viewKey = "default"
     private static let customPrefix = "action:"
     private static let backgroundPrefix = "background:"
@@ -15,10 +15,10 @@ struct DesktopNotification {
     let configuration: DesktopPresenter.Configuration
     let capabilities: Set<String>
 
-    /// The types of the arguments of `Notify`, in D-Bus's notation.
+    /// The signature of the arguments of `Notify`, in D-Bus's notation.
     static let types = "susssasa{sv}i"
 
-    /// The arguments of `Notify`. The number 0 means that it replaces no notification.
+    /// The arguments of `Notify`. The number 0 means a new notification, which replaces no other.
     var arguments: [SessionBus.Argument] {
         let name = DesktopText.line(self.configuration.applicationName)
         let (title, body) = self.texts
@@ -31,7 +31,7 @@ struct DesktopNotification {
             + [.number(self.displayTime)]
     }
 
-    /// The alert's literal texts, or else the program's texts for the alert's keys.
+    /// The alert's own texts, or the program's texts for the alert's localization keys.
     private var texts: (title: String, body: String) {
         let alert = self.request.alert
         let title = alert.title ?? self.localized(alert.titleLocalizationKey, alert.titleLocalizationArguments)
@@ -40,7 +40,7 @@ struct DesktopNotification {
         let text = alert.body ?? self.localized(alert.localizationKey, alert.localizationArguments)
         let body = [DesktopText.line(subtitle ?? ""), DesktopText.block(text ?? "")]
             .filter { !$0.isEmpty }.joined(separator: "\n")
-        // A service without bodies shows only the title, so the title must carry the text.
+        // A service without the `body` capability shows only the title, so an empty title is replaced by the body.
         let isTitle = !self.capabilities.contains("body") && title?.isEmpty != false
         return (
             DesktopText.line(isTitle ? body : title ?? ""),
@@ -52,13 +52,13 @@ struct DesktopNotification {
         key.map { self.configuration.localizedText($0, arguments) ?? $0 }
     }
 
-    /// In milliseconds: -1 for the service's default, 0 until the user reacts.
+    /// In milliseconds. -1 means the service's default; 0 means until the user reacts.
     private var displayTime: Int32 {
         self.configuration.displayTime.map { Int32(clamping: max($0, .zero).wholeMillisecondsRoundedUp) }
             ?? (self.capabilities.contains("persistence") ? -1 : 0)
     }
 
-    /// The actions: for each the key that the service reports when the user chooses it, then the title.
+    /// Pairs of an action's key and its title. The service reports the key if the user chooses the action.
     private var actions: [String] {
         var actions: [String] = []
         if self.request.alert.showsViewButton {
@@ -73,7 +73,7 @@ struct DesktopNotification {
         return actions
     }
 
-    /// The user's choice; `nil` for a key that this type does not use.
+    /// - Returns: `nil` if the key is unknown.
     static func userAction(key: String) -> UserAction? {
         if key == Self.viewKey { return .open }
         let kinds = [(Self.customPrefix, UserAction.custom), (Self.backgroundPrefix, UserAction.background)]
@@ -89,7 +89,7 @@ struct DesktopNotification {
         if let entry = self.configuration.desktopEntry {
             hints.append([.text("desktop-entry"), .text("s"), .text(entry)])
         }
-        // The user heard the sound at the earlier presentation.
+        // No sound at a second presentation: the user heard the sound the first time.
         if let sound = self.request.sound, !self.request.wasPresentedBefore {
             hints.append([.text("sound-name"), .text("s"), .text(Self.soundName(sound))])
         } else {
@@ -108,8 +108,8 @@ struct DesktopNotification {
         }
     }
 
-    /// The name in the sound theme. On iOS the sound is a file of the app, with an extension. A name that could be a
-    /// path counts as the default sound.
+    /// The sound's name in the sound theme. On iOS a sound is a file of the app, so the extension is removed. A name
+    /// that could be a path counts as the default sound.
     private static func soundName(_ name: String) -> String {
         let stem = name.prefix { $0 != "." }
         let isName = stem.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }

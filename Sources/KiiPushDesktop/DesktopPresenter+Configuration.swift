@@ -3,41 +3,44 @@ public import KiiPushCore
 extension DesktopPresenter {
     /// The look, sound and actions of notifications.
     public struct Configuration: Sendable {
-        /// The program's name for the user, and the title of an alert without one.
+        /// The program's name as the user knows it. An alert without a title shows this name as its title.
         public var applicationName: String
-        /// The icon: a name of the icon theme, or the absolute path of a file. Default: none.
+        /// The icon: a name of the icon theme, or the absolute path of a file. Default: no icon.
         public var icon: String?
-        /// The name of the program's desktop entry, without `.desktop`; some desktops group and configure notifications
-        /// by it. No desktop groups them by `thread-id`, which the notification service does not know. Default: none.
+        /// The name of the program's desktop entry, without `.desktop`. Some desktops group and configure notifications
+        /// by this name. No desktop groups them by the payload's `thread-id`. Default: none.
         public var desktopEntry: String?
         /// The categories that payloads may name. Default: none.
         public var categories: [NotificationCategory] = []
         /// The title of the View action. Default: `View`.
         public var viewTitle = "View"
-        /// The program's text for a key (`loc-key`, `title-loc-key`, `subtitle-loc-key`, `action-loc-key`) and its
-        /// arguments (`loc-args` and so on). `nil` shows the key itself. Default: always `nil`.
+        /// Returns the program's text for a localization key and its arguments. The keys come from the payload's
+        /// `loc-key`, `title-loc-key`, `subtitle-loc-key` and `action-loc-key`; the arguments from `loc-args` and so
+        /// on. If the closure returns `nil`, the notification shows the key. Default: always `nil`.
         public var localizedText: @Sendable (_ key: String, _ arguments: [String]) -> String? = { _, _ in nil }
-        /// The alert of a message, as in `NotificationPresenter.alert(for:)`. Set it to make an alert from a message's
-        /// data if its payload has no alert, as with Kii's own cloud. Default: the alert of the payload's `aps`.
+        /// Returns the alert of a message. Set it to make an alert from a message's data if its payload has no alert,
+        /// as in Kii's own cloud. Default: the alert of the payload's `aps`.
         public var alert: @Sendable (ReceivedMessage) -> NotificationAlert? = { $0.content?.alert }
-        /// A message's collapse ID. A notification replaces one on the screen with the same ID and installation, and
-        /// the replaced message ends without data. For Apple the ID is a request header, `apns-collapse-id`; payloads
-        /// do not carry it, and Kii's calls have no parameter for it. A program whose messages supersede each other
-        /// takes it from a key of its own. Default: none; every message has its own notification.
+        /// Returns a message's collapse ID. A notification replaces another on the screen if both have the same
+        /// collapse ID and installation. The replaced message then ends as `PresentationResponse.expired`. Payloads
+        /// carry no collapse ID: Apple's is a request header, `apns-collapse-id`, and Kii's calls have no parameter for
+        /// it. A program can read the ID from a key of its own payloads. Default: `nil`, so that no notification
+        /// replaces another.
         public var collapseID: @Sendable (ReceivedMessage) -> String? = { _ in nil }
-        /// The time that a notification stays, rounded up to milliseconds; zero means until the user reacts. Default
-        /// `nil`: the service's default if it keeps a list of notifications, otherwise until the user reacts.
+        /// The time that a notification stays on the screen, rounded up to milliseconds. Zero means until the user
+        /// reacts. Default: `nil`, the service's own default if the service keeps a list of notifications, otherwise
+        /// zero.
         public var displayTime: Duration?
-        /// The most notifications shown at once; others wait for a place. At least 1. Default 20.
+        /// The most notifications shown at once. Others wait until a shown notification ends. At least 1. Default: 20.
         public var maximumShown = 20
-        /// The address of the bus. Default `nil`: the session bus, at `DBUS_SESSION_BUS_ADDRESS` or
+        /// The address of the bus. Default: `nil`, the session bus, at `DBUS_SESSION_BUS_ADDRESS` or
         /// `$XDG_RUNTIME_DIR/bus`.
         package var busAddress: String?
-        /// The longest wait for an answer. Default 5 s.
+        /// The longest wait for an answer of the bus or the service. Default: 5 s.
         package var callTimeout: Duration = .seconds(5)
-        /// The pause after a failure before the next attempt. Default 5 s.
+        /// The pause after a failed attempt. Default: 5 s.
         package var failurePause: Duration = .seconds(5)
-        /// The longest wait for a new service when one has ended. Default 10 s.
+        /// The longest wait for a new service after the old service ended. Default: 10 s.
         package var patience: Duration = .seconds(10)
 
         /// Creates a configuration with defaults.
@@ -49,7 +52,7 @@ extension DesktopPresenter {
 ///
 /// - Source: the shape of `UNNotificationCategory`.
 public struct NotificationCategory: Sendable, Hashable {
-    /// The payload's name for the category.
+    /// The value of `category` in the payload.
     public var identifier: String
     /// The actions, in the order shown.
     public var actions: [NotificationAction]
@@ -65,12 +68,12 @@ public struct NotificationCategory: Sendable, Hashable {
 ///
 /// - Source: the shape of `UNNotificationAction`.
 public struct NotificationAction: Sendable, Hashable {
-    /// The value of `UserAction.custom(_:)` or `UserAction.background(_:)` when the user chooses the action. Not empty.
+    /// The value in `UserAction.custom(_:)` or `UserAction.background(_:)` if the user chooses the action. Not empty.
     public var identifier: String
     /// The text on the button.
     public var title: String
-    /// Whether the action brings the program to the foreground; otherwise the choice is `UserAction.background(_:)`.
-    /// Default: `true`.
+    /// Whether the action brings the program to the foreground. If `false`, the user's choice arrives as
+    /// `UserAction.background(_:)`. Default: `true`.
     ///
     /// - Source: `UNNotificationActionOptions.foreground`.
     public var isForeground: Bool

@@ -1,7 +1,7 @@
 public import KiiPushCore
 
-/// Shows alerts on a Linux desktop, through the session's notification service: the daemon behind
-/// `org.freedesktop.Notifications` of GNOME, KDE, dunst, mako and others.
+/// Shows alerts on a Linux desktop, through the notification service of the session. The service is the program behind
+/// `org.freedesktop.Notifications`: GNOME, KDE, dunst, mako and others.
 ///
 /// ```swift
 /// let presenter = DesktopPresenter(configuration: .init(applicationName: "Dinner")) { print($0) }
@@ -12,15 +12,14 @@ public import KiiPushCore
 /// ```
 ///
 /// A notification has the alert's title, subtitle and body, and the actions of its category. It has a View action
-/// unless the payload says `"show-view":false`, and a sound if the payload names one. Notifications with the same
-/// `thread-id` are shown side by side. A notification replaces another only by ``Configuration/collapseID``; the
-/// replaced message then ends as `PresentationResponse.expired`, without data. The user's choice arrives as
-/// `PresentationResponse.opened(_:)`.
+/// unless the payload says `"show-view":false`. It has a sound if the payload names a sound. The user's choice arrives
+/// as `PresentationResponse.opened(_:)`. A notification replaces another only by ``Configuration/collapseID``, never by
+/// `thread-id`.
 ///
 /// Without a session bus or a notification service, the outcome is `PresentationOutcome.unavailable`, and the agent
-/// calls its handler. When a service ends, its notifications disappear, and the next service shows them again. If none
-/// appears within 10 s, the agent delivers their messages again (`PresentationResponse.unavailable`). After a failure
-/// the presenter waits 5 s before it tries again, unless a service appears earlier.
+/// calls its handler. If a service ends, its notifications disappear, and the next service shows them again. If no
+/// service appears within 10 s, the agent delivers their messages again (`PresentationResponse.unavailable`). After a
+/// failed attempt the presenter waits 5 s before the next attempt, or until a new service appears.
 ///
 /// Safe to use from any thread. One presenter can serve several agents.
 ///
@@ -30,13 +29,12 @@ public final class DesktopPresenter: NotificationPresenter {
     private let report: @Sendable (DesktopServiceError) -> Void
     private let thread = PollThread<PendingPresentation>(name: "kii-desktop")
 
-    /// Creates a presenter. It connects at the first alert.
+    /// Creates a presenter. It connects to the bus at the first alert.
     ///
-    /// - Parameters:
-    ///   - configuration: the look, sound and actions of notifications.
-    ///   - whenUnavailable: called when notifications can no longer be shown, and again only after one was shown. It
-    ///     runs on the presenter's thread, or on the agent's if the system gives the presenter none, and must not
-    ///     block.
+    /// - Parameters: - configuration: the look, sound and actions of notifications. - whenUnavailable: called when
+    ///   notifications can no longer be shown. The presenter calls it again only after it has shown a notification in
+    ///   between. It must not block. It runs on the presenter's thread, or on the agent's thread if the system cannot
+    ///   create a thread.
     public init(
         configuration: Configuration, whenUnavailable: @escaping @Sendable (DesktopServiceError) -> Void = { _ in }
     ) {
@@ -46,8 +44,9 @@ public final class DesktopPresenter: NotificationPresenter {
 
     deinit { self.thread.stop() }
 
-    /// Shows the alert. Connecting, the query of the service's capabilities, and showing may take 5 s each. An alert
-    /// that must wait for other alerts, for a place on the screen or for a new service counts as presented at once.
+    /// Shows the alert and returns the outcome. Connecting, the query of the service's capabilities, and showing may
+    /// take 5 s each. If the alert must wait for other alerts or for a new service, the method returns
+    /// `PresentationOutcome.presented` at once.
     public func present(_ request: NotificationRequest) -> PresentationOutcome {
         let pending = PendingPresentation(request, collapseID: self.configuration.collapseID(request.message))
         do throws(SystemError) {
@@ -59,12 +58,11 @@ public final class DesktopPresenter: NotificationPresenter {
         return self.thread.send(pending) ? pending.wait() : .unavailable
     }
 
-    /// The result of ``Configuration/alert`` for the message.
+    /// Returns the result of ``Configuration/alert`` for the message.
     public func alert(for message: ReceivedMessage) -> NotificationAlert? { self.configuration.alert(message) }
 
-    /// Removes the notifications from the screen, for the end of the program, which could not react to a click any
-    /// more. Their messages rest in the inbox, and the next process presents them. Further alerts are
-    /// `PresentationOutcome.unavailable`.
+    /// Removes the notifications from the screen. Their messages stay in the inbox, and the program's next process
+    /// presents them. Every later alert is `PresentationOutcome.unavailable`.
     ///
     /// Call it after `PushAgent.run()` has returned. It blocks for 2 s at most.
     public func close() {
@@ -73,10 +71,9 @@ public final class DesktopPresenter: NotificationPresenter {
     }
 }
 
-/// A notification to be shown, and the call that waits for its outcome.
+/// A notification to be shown, and the agent's thread that waits for the outcome.
 final class PendingPresentation: Sendable {
     let request: NotificationRequest
-    /// The notification replaces one on the screen with the same ID.
     let collapseID: String?
     private let outcome = Monitor<PresentationOutcome?>(nil)
 
@@ -85,9 +82,9 @@ final class PendingPresentation: Sendable {
         self.collapseID = collapseID
     }
 
-    /// Decides the outcome, which ends ``wait()``.
+    /// Sets the outcome, which ends ``wait()``. Only the first call has an effect.
     ///
-    /// - Returns: `false` if there was an earlier decision.
+    /// - Returns: whether this was the first call.
     @discardableResult
     func decide(_ outcome: PresentationOutcome) -> Bool {
         let isFirst = self.outcome.withLock { decided in
@@ -98,7 +95,7 @@ final class PendingPresentation: Sendable {
         return isFirst
     }
 
-    /// Reports that the notification cannot be shown or was lost.
+    /// Reports that the notification cannot be shown, or that it was lost after it counted as presented.
     func refuse() { if !self.decide(.unavailable) { self.request.respond(.unavailable) } }
 
     func wait() -> PresentationOutcome { self.outcome.wait { $0.map { .leave($0) } ?? .sleep(until: nil) } }

@@ -2,7 +2,7 @@ import KiiPushCore
 
 /// A failure to show notifications on the desktop.
 public enum DesktopServiceError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no session bus, or it refuses this program. `code` is an `errno` value.
+    /// There is no session bus, or the bus refuses this program. `code` is an `errno` value.
     case noBus(code: Int32)
     /// The bus or the service did not answer in time.
     case noAnswer
@@ -10,14 +10,14 @@ public enum DesktopServiceError: Error, Sendable, Hashable, CustomStringConverti
     case serviceEnded
     /// The connection to the bus is gone. `code` is an `errno` value.
     case connectionLost(code: Int32)
-    /// The bus knows no notification service and cannot start one; `name` is the bus's error.
+    /// The bus knows no notification service and cannot start one. `name` is the name of the bus's error.
     case noService(name: String)
-    /// The service refused a notification; `name` is its D-Bus error. It may show others.
+    /// The service refused this notification. It may show others. `name` is the service's D-Bus error.
     case refused(name: String)
-    /// The system gave no thread or no descriptors; `reason` names which.
+    /// The system gave no thread or no file descriptors. `reason` names the lacking resource.
     case noResources(reason: String)
 
-    /// One line for a person: the problem and its remedy.
+    /// One line for the user: the problem and its remedy.
     public var description: String {
         switch self {
         case .noBus(let code):

@@ -1,16 +1,17 @@
 import KiiPushCore
 
-/// Makes texts from outside fit for a notification.
+/// Makes texts of payloads safe for a notification.
 enum DesktopText {
-    /// One line of at most 200 characters, without control characters; some desktops stall on longer lines.
+    /// One line of at most 200 characters, without control characters. Some desktops stall on longer lines.
     static func line(_ text: String) -> String { self.cut(text, to: 200, lineFeed: " ") }
 
     /// At most 2000 characters, without control characters other than line feeds.
     static func block(_ text: String) -> String { self.cut(text, to: 2000, lineFeed: "\n") }
 
-    /// Escapes a text for a service that reads markup, which is XML ("Markup" of the specification).
+    /// Escapes a text for a service that reads markup, which is XML ("Markup" in the Desktop Notifications
+    /// Specification).
     static func escaped(_ text: String) -> String {
-        // By scalars, since one of these with a combining accent is still markup.
+        // By scalars: a markup character that is followed by a combining accent is still markup.
         text.unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
             case "&": escaped += "&amp;"
@@ -25,13 +26,13 @@ enum DesktopText {
     ///   - limit: in characters.
     ///   - lineFeed: the replacement for a line feed.
     private static func cut(_ text: String, to limit: Int, lineFeed: Unicode.Scalar) -> String {
-        // A character can have any number of scalars, so this bounds the scalars it reads.
+        // A limit for scalars too, because a single character can have any number of scalars.
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(8 * limit) {
             switch scalar {
             case "\n": scalars.append(lineFeed)
             case "\t": scalars.append(" ")
-            // Controls that turn the direction of the surrounding text, including the program's own.
+            // Bidirectional controls, which could reverse text of the program itself.
             case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": continue
             case _ where scalar.properties.generalCategory == .control: continue
             default: scalars.append(scalar)

@@ -1,15 +1,15 @@
 import KiiPushCore
 
-/// The session's notification service, over the bus. For use on one thread.
+/// The session's notification service. For use on one thread.
 ///
 /// - Source: the Desktop Notifications Specification, version 1.2.
 final class NotificationService {
     enum Signal {
-        /// The owner of the service's name changed; `nil` for no owner.
+        /// Another program became the notification service; `nil` stands for no program.
         case ownerChanged(from: String?, to: String?)
         case invoked(DesktopNotificationKey, action: String)
         case closed(DesktopNotificationKey, reason: UInt32)
-        /// The service answered late, and shows a notification whose call had timed out.
+        /// The service answered after the timeout of the call, and shows the notification.
         case shownLate(DesktopNotificationKey)
     }
 
@@ -19,16 +19,15 @@ final class NotificationService {
 
     private let configuration: DesktopPresenter.Configuration
     private let bus: SessionBus
-    /// The service's capabilities and the owner that reported them; `nil` until it has.
     private var capabilities: (of: Set<String>, owner: String)?
 
-    /// Connects to the bus. A missing service shows only in the first call.
+    /// Connects to the bus. A missing service is found only by the first call.
     init(_ configuration: DesktopPresenter.Configuration) throws(DesktopServiceError) {
         self.configuration = configuration
         self.bus = try SessionBus(address: configuration.busAddress, within: configuration.callTimeout)
         let addMatch = SessionBus.Method(
             destination: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName, member: "AddMatch")
-        // No need to wait: the bus handles messages in order.
+        // Does not wait for the answers: the bus handles messages in order.
         self.bus.send(addMatch, "s", [.text("type='signal',interface='\(Self.name)',path='\(Self.path)'")])
         self.bus.send(
             addMatch, "s",
@@ -49,17 +48,16 @@ final class NotificationService {
         let reply = try self.bus.call(
             self.method("Notify"), DesktopNotification.types, notification.arguments,
             within: self.configuration.callTimeout)
-        // "The server never returns zero"; a service that does shows nothing.
+        // "The server never returns zero", so an answer of zero means that nothing was shown.
         guard let id = reply.readUInt32(), id != 0, let owner = reply.sender else {
             throw .refused(name: "no ID in its answer")
         }
-        // A new service, whose capabilities are unknown.
+        // Another service has answered; its capabilities are unknown.
         if owner != capabilities.owner { self.capabilities = nil }
         return DesktopNotificationKey(owner: owner, id: id)
     }
 
-    /// The service's capabilities, such as `actions`, `body`, `body-markup` and `persistence`. Asks the service the
-    /// first time.
+    /// The service's capabilities, such as `actions` and `body-markup`. Only the first call asks the service.
     private func knownCapabilities() throws(DesktopServiceError) -> (of: Set<String>, owner: String) {
         if let known = self.capabilities { return known }
         do throws(DesktopServiceError) {
@@ -68,13 +66,13 @@ final class NotificationService {
             self.capabilities = asked
             return asked
         } catch {
-            // A program that cannot list its capabilities is no notification service.
+            // A program that refuses `GetCapabilities` is no notification service.
             guard case .refused(let name) = error else { throw error }
             throw .noService(name: name)
         }
     }
 
-    /// Closes a notification. Sent to its own service only, since another service may use the same number.
+    /// Goes only to the service that showed the notification: another service may use the same number.
     func close(_ key: DesktopNotificationKey) {
         self.bus.send(self.method("CloseNotification", of: key.owner), "u", [.number(Int32(bitPattern: key.id))])
     }
@@ -88,7 +86,7 @@ final class NotificationService {
 
     private func signal(_ message: BusMessage) -> Signal? {
         guard let owner = message.sender else { return nil }
-        // Only the bus itself counts: any program of the session can send a signal of this name.
+        // Checks the sender, because any program of the session can send a signal of this name.
         if owner == Self.busName, message.isSignal("NameOwnerChanged", of: Self.busName) {
             guard message.readString() == Self.name, let old = message.readString(), let new = message.readString()
             else { return nil }
@@ -97,7 +95,7 @@ final class NotificationService {
         }
         let isInvoked = message.isSignal("ActionInvoked", of: Self.name)
         let isClosed = message.isSignal("NotificationClosed", of: Self.name)
-        // Only `Notify` has a number in its answer.
+        // A reply with a number belongs to `Notify`; no other reply has a number.
         guard isInvoked || isClosed || message.isReply, let id = message.readUInt32() else { return nil }
         let key = DesktopNotificationKey(owner: owner, id: id)
         if isInvoked { return message.readString().map { .invoked(key, action: $0) } }

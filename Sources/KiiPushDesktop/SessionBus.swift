@@ -13,10 +13,9 @@ final class SessionBus {
         var member: String
     }
 
-    /// One argument of sd_bus_message_append(3).
     enum Argument {
         case text(String)
-        /// A number, a flag, or the number of elements of an array.
+        /// A number, a Boolean, or the number of elements of an array.
         case number(Int32)
     }
 
@@ -51,13 +50,12 @@ final class SessionBus {
         sd_bus_unref(self.bus)
     }
 
-    /// Becomes readable when ``received()`` may have a message.
     var descriptor: Int32 { sd_bus_get_fd(self.bus) }
     var hasOutput: Bool { sd_bus_get_events(self.bus) & Int32(POLLOUT) != 0 }
 
     /// Calls a method and waits for its answer.
     ///
-    /// - Parameter types: the types of the arguments, in D-Bus's notation.
+    /// - Parameter types: the signature of the arguments, in D-Bus's notation.
     func call(
         _ method: Method, _ types: String = "", _ arguments: [Argument] = [], within time: Duration
     ) throws(DesktopServiceError) -> BusMessage {
@@ -70,14 +68,13 @@ final class SessionBus {
         throw SessionBus.error(-code, named: error.name.map { String(cString: $0) } ?? errorText(-code))
     }
 
-    /// Calls a method without waiting for an answer.
+    /// Calls a method without waiting for the answer.
     func send(_ method: Method, _ types: String, _ arguments: [Argument]) {
         guard let message = try? self.message(method, types, arguments) else { return }
-        // Without a cookie, sd-bus marks the message as one that expects no reply: sd_bus_send(3).
+        // A null cookie marks the message as a call that expects no reply: sd_bus_send(3).
         sd_bus_send(self.bus, message.pointer, nil)
     }
 
-    /// - Throws: ``DesktopServiceError/refused(name:)`` if the arguments do not fit into a message.
     private func message(
         _ method: Method, _ types: String, _ arguments: [Argument]
     ) throws(DesktopServiceError) -> BusMessage {
@@ -103,12 +100,12 @@ final class SessionBus {
         return message
     }
 
-    /// A wait of zero would mean sd-bus's default of 25 s.
+    /// At least 1: zero would mean sd-bus's default of 25 s.
     private static func microseconds(_ time: Duration) -> UInt64 { UInt64(max(time.wholeNanoseconds / 1000, 1)) }
 
     private static func error(_ code: Int32, named name: String) -> DesktopServiceError {
         let known = "org.freedesktop.DBus.Error."
-        // The bus answers NoReply when the service is gone. A timeout of sd-bus has another name.
+        // The bus itself answers NoReply if the service has ended. A timeout of sd-bus has another error name.
         if name == known + "NoReply" { return .serviceEnded }
         switch code {
         case ETIMEDOUT: return .noAnswer
@@ -120,7 +117,6 @@ final class SessionBus {
         return isAbsent ? .noService(name: name) : .refused(name: name)
     }
 
-    /// The next received message, such as a signal; `nil` if there is none.
     func received() throws(DesktopServiceError) -> BusMessage? {
         while true {
             let (code, message) = self.process()
@@ -130,7 +126,7 @@ final class SessionBus {
         }
     }
 
-    /// - Returns: a code above 0 if it did some work, below 0 for an error; and the received message, if there is one.
+    /// - Returns: `code` is above 0 if sd-bus did some work, and below 0 for an error.
     private func process() -> (code: Int32, message: BusMessage?) {
         var message: OpaquePointer?
         let code = sd_bus_process(self.bus, &message)
@@ -138,35 +134,30 @@ final class SessionBus {
     }
 }
 
-/// A message of the bus, for use on the bus's thread.
 final class BusMessage {
     fileprivate let pointer: OpaquePointer
 
-    /// Takes over the caller's reference.
+    /// Takes ownership of the caller's reference.
     fileprivate init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { sd_bus_message_unref(self.pointer) }
 
-    /// The next value, if it is a number of this type.
     func readUInt32() -> UInt32? {
         var number: UInt32 = 0
         return sd_bus_message_read_basic(self.pointer, CChar(SD_BUS_TYPE_UINT32), &number) > 0 ? number : nil
     }
 
-    /// The next value, if it is a string.
     func readString() -> String? {
         var text: UnsafePointer<CChar>?
         guard sd_bus_message_read_basic(self.pointer, CChar(SD_BUS_TYPE_STRING), &text) > 0 else { return nil }
         return text.map { String(cString: $0) }
     }
 
-    /// The next value, if it is an array of strings.
     func readStrings() -> [String]? {
         guard sd_bus_message_enter_container(self.pointer, CChar(SD_BUS_TYPE_ARRAY), "s") > 0 else { return nil }
         return Array(sequence(state: ()) { _ in self.readString() })
     }
 
-    /// The sender's unique name on the bus.
     var sender: String? { sd_bus_message_get_sender(self.pointer).map { String(cString: $0) } }
 
     var isReply: Bool {
