@@ -1,41 +1,32 @@
 import Glibc
 import KiiPushCore
 
-/// A running instance of an activator's program. For the activator's thread: no method but the initializer waits.
 final class ActivatedProgram {
     enum Utterance {
         case answer(ActivationAnswer)
-        /// Reported once for each process.
+        /// An unreadable line. Reported once for each process.
         case nonsense(String)
-        /// The program has closed its end, or sent too much nonsense.
+        /// The program closed the socket, or sent too many unreadable lines.
         case end
     }
 
     private static let descriptorNumber: Int32 = 3
-    /// The number of lines of nonsense after which the activator stops reading.
     private static let mostNonsense = 100
 
     private let process: ChildProcess
-    /// `nil` for a program that reads standard input.
     private let channel: FileDescriptor?
     private var isOpen: Bool
     private var output: [UInt8] = []
     private var closesInput = false
-    // Answers are short, and reasons are cut to 500 Unicode scalars anyway.
+    // 64 KiB is enough: a reason is cut to 500 Unicode scalars.
     private var lines = LineBuffer(limit: 65_536)
     private var nonsense = 0
     private var hasMisspoken = false
-    /// The badge number last sent to the program; `nil` if the program may have another one.
     private var knownBadge: Int?
     private var wantsBadge = false
 
     var processID: Int32 { self.process.processID }
 
-    /// Starts the program with its first message.
-    ///
-    /// - Parameters:
-    ///   - environment: variables for this process alone.
-    ///   - whenEnded: called on another thread.
     init(
         _ configuration: Activator.Configuration, first: ActivationMessage, environment: [String: String],
         whenEnded: @escaping @Sendable (Int32, ChildProcess.Ending) -> Void
@@ -66,14 +57,15 @@ final class ActivatedProgram {
         if self.isOpen { self.send(first) }
     }
 
-    /// Starts the program on the thread that waits for its end. If the system gives no thread, nothing was started and
-    /// there is nothing to undo.
+    /// Starts the program on the same thread that later waits for the program's end. If the system gives no thread, no
+    /// program was started.
     private static func start(
         _ launch: ChildProcess.Launch, whenEnded: @escaping @Sendable (Int32, ChildProcess.Ending) -> Void
     ) throws(SystemError) -> ChildProcess {
         let program = launch.words[0]
         let started = Monitor<Result<ChildProcess, SystemError>?>(nil)
-        // Only the program may hold its end of the channel, or its closing would go unnoticed here.
+        // An optional, so that ``spawn(_:)`` can close this process's copy of the program's end of the socket. With
+        // that copy open, this process would not notice that the program closed the socket.
         let launch = Locked<ChildProcess.Launch?>(launch)
         do throws(SystemError) {
             try OSThread(name: "kii-reaper") {
@@ -88,7 +80,6 @@ final class ActivatedProgram {
         return try started.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }.get()
     }
 
-    /// Starts the program, and closes this process's copies of its descriptors.
     private static func spawn(_ launch: Locked<ChildProcess.Launch?>) -> Result<ChildProcess, SystemError>? {
         guard let launch = launch.withLock({ $0.take() }) else { return nil }
         return Result { () throws(SystemError) in try ChildProcess(launch) }
@@ -102,14 +93,10 @@ final class ActivatedProgram {
         self.write()
     }
 
-    /// Sends the program each change of the badge number from now on.
     func followBadge() { self.wantsBadge = true }
 
-    /// Records that the program has set the badge. Another number may be on its way to it, so the next ``tell(badge:)``
-    /// sends one.
     func hasSetBadge() { self.knownBadge = nil }
 
-    /// Sends the badge number if the program has requested it and knows another one.
     func tell(badge: Int) {
         guard self.wantsBadge, !self.closesInput, badge != self.knownBadge else { return }
         self.knownBadge = badge
@@ -117,7 +104,6 @@ final class ActivatedProgram {
         self.write()
     }
 
-    /// Closes the program's input once all output is written.
     func closeInput() {
         self.closesInput = true
         self.write()
@@ -125,24 +111,20 @@ final class ActivatedProgram {
 
     var hasOutput: Bool { !self.output.isEmpty }
 
-    /// Writes as much as the socket takes now.
     func write() {
         guard self.isOpen, let channel = self.channel else { return self.output = [] }
         while !self.output.isEmpty {
             let count = channel.send(self.output[...], flags: Int(MSG_DONTWAIT))
             if count < 0, errno == EAGAIN { return }
-            // The program has closed its end; the next read notices it.
             guard count > 0 else { return self.output = [] }
             self.output.removeFirst(count)
         }
         if self.closesInput { channel.shutDown(.writing) }
     }
 
-    /// The descriptor to read from; `nil` when nothing more comes.
     var openDescriptor: Int32? { self.isOpen ? self.channel?.number : nil }
 
-    /// Reads the program's lines since the last call, at most 512 KiB of them, so that an endless writer does not hold
-    /// up the thread.
+    /// Reads at most 512 KiB, so that a program that writes without end does not block the activator's thread.
     func read() -> [Utterance] {
         var heard: [Utterance] = []
         var bytes = [UInt8](repeating: 0, count: 65_536)
@@ -162,7 +144,6 @@ final class ActivatedProgram {
     private func hear(_ line: [UInt8]?, _ heard: inout [Utterance]) {
         guard self.isOpen else { return }
         guard let line else {
-            // A program that writes such lines does not mean the protocol.
             self.nonsense = Self.mostNonsense
             return self.misunderstand("a line is longer than 64 KiB", &heard)
         }

@@ -6,10 +6,9 @@ package import KiiPushCore
 /// {"id":7,"attempt":1,"deadlineMs":29999,"userOpened":false,"installation":"i1","receivedAt":1700000000000,"payload":"{…}"}
 /// ```
 ///
-/// The payload is a string with the received bytes. A nested object could exceed the line's depth limit, and would lose
-/// the spelling of numbers and repeated keys.
+/// The payload is a string with the received bytes. A nested object could exceed the parser's depth limit, and would
+/// lose the spelling of numbers and repeated keys.
 package struct ActivationMessage: Sendable, Hashable {
-    /// As in `DeliveryContext`, like the next members.
     package var id: Int64
     package var attempt: Int
     package var timeRemaining: Duration
@@ -17,12 +16,11 @@ package struct ActivationMessage: Sendable, Hashable {
     package var installationID: String
     package var receivedAt: Timestamp
     package var payload: [UInt8]
-    /// The badge number after the message, 0 for none; `nil` if the sender does not know it.
+    /// The badge number after the message. 0 means no badge; `nil` means that the sender does not know the number.
     package var badge: Int?
 }
 
 extension ActivationMessage {
-    /// The line, with its line feed.
     package var line: [UInt8] {
         var members: [(String, JSONValue)] = [
             ("id", JSONValue(self.id)),
@@ -40,7 +38,6 @@ extension ActivationMessage {
         return JSONValue.object(members).serialized() + [UInt8(ascii: "\n")]
     }
 
-    /// Reads a line, without the line feed.
     package init(line: [UInt8]) throws(JSONMemberError) { try self.init(JSONDocument(line: line)) }
 
     fileprivate init(_ line: JSONDocument) throws(JSONMemberError) {
@@ -62,46 +59,42 @@ extension ActivationMessage {
     }
 }
 
-/// A line to the started program.
+/// A line from the activator to the program.
 package enum ActivationLine: Sendable, Hashable {
     case message(ActivationMessage)
-    /// The badge number has changed: `{"badge":7}`, 0 for none. Sent only to programs that request it.
+    /// The new badge number: `{"badge":7}`. 0 means no badge. Sent only to programs that request it in `ready`.
     case badge(Int)
 
-    /// The line, with its line feed.
     package var line: [UInt8] {
         switch self {
         case .message(let message): message.line
-        // Both directions use the same line.
         case .badge(let number): ActivationAnswer.badge(number).line
         }
     }
 
-    /// Reads a line, without the line feed.
     package init(line: [UInt8]) throws(JSONMemberError) {
         let line = try JSONDocument(line: line)
         self = if let badge = try line.badgeAlone { .badge(badge) } else { .message(try ActivationMessage(line)) }
     }
 }
 
-/// A line from the started program.
+/// A line from the program to the activator.
 package enum ActivationAnswer: Sendable, Hashable {
-    /// The program has read its first message and takes this many at once: `{"ready":4}`. Without this line the
-    /// activator waits for each answer before it sends the next message. With `"badge":true` the activator sends each
-    /// change of the badge number.
+    /// The program has read its first message and accepts this many messages at once: `{"ready":4}`. Without this line
+    /// the activator sends each message only after the answer to the one before. With `"badge":true` the activator
+    /// sends each change of the badge number.
     case ready(Int, wantsBadge: Bool = false)
-    /// `{"id":7,"result":"newData"}`, or `noData`, `failed`, or `reject` with a `reason`.
+    /// `{"id":7,"result":"newData"}`. Other results are `noData`, `failed`, and `reject` with a `reason`.
     case verdict(id: Int64, ActivationVerdict)
-    /// The time for the message is over without an answer, which may still come: `{"id":7,"result":"late"}`. A success
-    /// counts until the next attempt.
+    /// The time for the message is over, but the program may still answer: `{"id":7,"result":"late"}`. A success counts
+    /// until the next attempt begins.
     case late(id: Int64)
-    /// The program sets the badge number: `{"badge":3}`, 0 for none.
+    /// The program sets the badge number: `{"badge":3}`. 0 means no badge.
     case badge(Int)
-    /// The program's lifecycle state: `{"state":"active"}`, `inactive` or `background`. A program that never reports
-    /// one counts as in the background.
+    /// The program's lifecycle state: `{"state":"active"}`, `inactive` or `background`. A program that reports no state
+    /// counts as in the background.
     case state(LifecycleState)
 
-    /// The line, with its line feed.
     package var line: [UInt8] {
         let value: JSONValue =
             switch self {
@@ -118,7 +111,6 @@ package enum ActivationAnswer: Sendable, Hashable {
         return value.serialized() + [UInt8(ascii: "\n")]
     }
 
-    /// Reads a line, without the line feed.
     package init(line: [UInt8]) throws(JSONMemberError) {
         let line = try JSONDocument(line: line)
         if let ready = line["ready"] {
@@ -148,16 +140,14 @@ package enum ActivationAnswer: Sendable, Hashable {
     }
 }
 
-/// A started program's verdict on a message.
 package enum ActivationVerdict: Sendable, Hashable {
     case result(FetchResult)
-    /// Do not try again.
     case rejected(String)
 
     var isSuccess: Bool { self == .result(.newData) || self == .result(.noData) }
 
-    /// The exit status's verdict on the message that started the program; `nil` if it has none, so that the attempt
-    /// failed. 65 is `EX_DATAERR` of <sysexits.h>, 75 is `EX_TEMPFAIL`.
+    /// The verdict of an exit status on the message that started the program; `nil` for any other ending, which fails
+    /// the attempt. 65 is `EX_DATAERR` of <sysexits.h>, 75 is `EX_TEMPFAIL`.
     package init?(_ ending: ChildProcess.Ending) {
         switch ending {
         case .exited(0): self = .result(.newData)
@@ -170,12 +160,11 @@ package enum ActivationVerdict: Sendable, Hashable {
 }
 
 extension JSONDocument {
-    /// Reads a line between an agent and its program. Errors hold only names of members.
+    /// Reads a line. Its errors quote names of members and never their values.
     fileprivate init(line: [UInt8]) throws(JSONMemberError) {
         try self.init(parsing: line, limits: JSONLimits(maximumBytes: LineBuffer.maximumBytes), in: ())
     }
 
-    /// The badge number of a line that has no message; `nil` for any other line.
     fileprivate var badgeAlone: Int? {
         get throws(JSONMemberError) { try self["id"] == nil ? self["badge"]?.integer() : nil }
     }

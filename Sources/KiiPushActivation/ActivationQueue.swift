@@ -1,43 +1,37 @@
 import Glibc
 package import KiiPushCore
 
-/// Decides which messages the one running process gets, and when to start and end it.
+/// Decides which messages the running process gets, and when to start and end a process.
 ///
-/// The queue touches neither processes nor clocks: the caller reports events, and carries out the orders of
-/// ``takeOrders()``.
+/// The queue has no processes and no clocks. The caller reports events, and carries out the orders of ``takeOrders()``.
 ///
-/// A program gets one message at a time, or as many as it has declared in `ready`. An exit status answers only the
-/// message that the program was started with: a program that ends may never have read later messages.
+/// A program gets one message at a time, or as many as its `ready` line says. An exit status answers only the message
+/// that the program was started with: the program may never have read later messages.
 package struct ActivationQueue: Sendable {
     package struct Entry: Sendable, Hashable {
-        /// Identifies an attempt; each attempt of a message has its own.
+        /// The number of the attempt. Two attempts of one message have different numbers.
         package var number: Int
-        /// The message's ID.
         package var id: Int64
         package var deadline: MonotonicInstant
     }
 
-    /// The caller's next steps, by the numbers of entries.
+    /// A step for the caller, with the number of an entry.
     package enum Order: Sendable, Hashable {
         case start(with: Int)
         case send(Int)
         case answer(Int, ActivationVerdict)
         case fail(Int, reason: String)
-        /// The program could not be started for now, so the attempt does not count.
+        /// The program could not be started now. The attempt does not count.
         case postpone(Int, reason: String)
-        /// Close the program's input: no more messages come.
         case closeInput
         case end(signal: Int32)
     }
 
     private struct Process {
-        /// The entry that started it.
         let first: Int
-        /// The most messages it gets at once.
         var capacity = 1
-        /// It speaks the protocol.
         var isReady = false
-        /// It reads no more messages.
+        /// Whether the process reads no more messages.
         var isDeaf = false
         var ending = Ending.no
 
@@ -52,7 +46,6 @@ package struct ActivationQueue: Sendable {
 
     private enum Ending: Hashable {
         case no
-        /// Its input is closed.
         case asked(tellAt: MonotonicInstant)
         case told(killAt: MonotonicInstant)
         case killed
@@ -60,7 +53,7 @@ package struct ActivationQueue: Sendable {
 
     static let stopped = "the activator was stopped"
     private static let timedOut = "the program did not answer in time"
-    /// The most overdue attempts that wait for a late answer.
+    /// The most late entries whose answers are still accepted.
     private static let mostOverdue = 100
     private static let late = "it waited too long for the program, which had others"
 
@@ -68,16 +61,14 @@ package struct ActivationQueue: Sendable {
     private let grace: Duration
     private var waiting: [Entry] = []
     private var sent: [Entry] = []
-    /// Entries that the program has reported as late but may still answer, oldest first.
     private var overdue: [Entry] = []
     private var process: Process?
     private var isStopping = false
     private var orders: [Order] = []
 
-    /// - Parameters:
-    ///   - takesOneMessage: whether each process gets only one message.
-    ///   - grace: how long a process has to end after SIGTERM; and how long after the deadline a process that speaks
-    ///     the protocol has to report a message as late.
+    /// - Parameters: - takesOneMessage: whether each process gets only one message. - grace: the time from SIGTERM to
+    ///   SIGKILL. A program that sent `ready` also has this time after a message's deadline to report the message as
+    ///   late.
     package init(takesOneMessage: Bool, grace: Duration) {
         self.takesOneMessage = takesOneMessage
         self.grace = grace
@@ -92,7 +83,7 @@ package struct ActivationQueue: Sendable {
 
     package mutating func deliver(_ entry: Entry, now: MonotonicInstant) {
         guard !self.isStopping else { return self.orders.append(.fail(entry.number, reason: Self.stopped)) }
-        // The next attempt ends the wait for a late answer to the one before.
+        // A new attempt ends the wait for the late answer to the earlier attempt.
         self.giveUp { $0.id == entry.id }
         self.waiting.append(entry)
         self.timePassed(now: now)
@@ -110,13 +101,11 @@ package struct ActivationQueue: Sendable {
             guard let entry = self.sent.removeFirst(id: id) else { break }
             self.overdue.append(entry)
             if self.overdue.count > Self.mostOverdue { self.giveUp { [first = self.overdue[0]] in $0 == first } }
-        // These do not answer a message.
         case .state, .badge: break
         }
         self.timePassed(now: now)
     }
 
-    /// Fails attempts that waited for a late answer.
     private mutating func giveUp(_ isGivenUp: (Entry) -> Bool) {
         self.orders += self.overdue.filter(isGivenUp).map { .fail($0.number, reason: Self.timedOut) }
         self.overdue.removeAll(where: isGivenUp)
@@ -124,7 +113,7 @@ package struct ActivationQueue: Sendable {
 
     package mutating func inputClosed() { self.process?.isDeaf = true }
 
-    /// - Parameter isShortage: whether a resource of the machine is short.
+    /// - Parameter isShortage: whether the machine lacks a resource, such as memory. The attempts then do not count.
     package mutating func startFailed(reason: String, isShortage: Bool = false, now: MonotonicInstant) {
         self.processIsGone(now: now) {
             isShortage ? .postpone($0.number, reason: reason) : .fail($0.number, reason: reason)
@@ -134,7 +123,7 @@ package struct ActivationQueue: Sendable {
     package mutating func ended(_ ending: ChildProcess.Ending, now: MonotonicInstant) {
         let process = self.process
         self.processIsGone(now: now) { entry in
-            // The exit status of a program that was ended says nothing about its message.
+            // If the activator ended the program with a signal, the exit status is no verdict on the message.
             if process?.answersByEnding(entry) == true, let verdict = ActivationVerdict(ending) {
                 return .answer(entry.number, verdict)
             }
@@ -150,7 +139,6 @@ package struct ActivationQueue: Sendable {
         self.timePassed(now: now)
     }
 
-    /// Stops starting programs, and lets the running one end.
     package mutating func stop(now: MonotonicInstant) {
         guard !self.isStopping else { return }
         self.isStopping = true
@@ -171,7 +159,6 @@ package struct ActivationQueue: Sendable {
         }
     }
 
-    /// The time of the next useful call of ``timePassed(now:)``.
     package var nextDeadline: MonotonicInstant? {
         var instants = self.waiting.map(\.deadline)
         switch self.process?.ending {
@@ -194,7 +181,7 @@ package struct ActivationQueue: Sendable {
         guard let process, !process.isDeaf, process.ending == .no, self.sent.count < process.capacity else {
             return nil
         }
-        // At most one attempt of a message at a time.
+        // Sends no second attempt of a message while the first is unanswered.
         return self.waiting.firstIndex { entry in !self.sent.contains { $0.id == entry.id } }
     }
 
@@ -202,7 +189,7 @@ package struct ActivationQueue: Sendable {
         let late = self.waiting.filter { $0.deadline <= now }
         self.waiting.removeAll { $0.deadline <= now }
         self.orders += late.map { .fail($0.number, reason: Self.late) }
-        // A process that is idle, reads nothing and does not end would block every message.
+        // An idle process that reads no messages and does not end would block all messages.
         let isInTheWay = !late.isEmpty && self.sent.isEmpty && self.process?.isDeaf == true
         switch self.process?.ending {
         case .no where isInTheWay || self.sent.contains { self.limit(of: $0) <= now },
@@ -216,8 +203,8 @@ package struct ActivationQueue: Sendable {
         }
     }
 
-    /// The latest answer to an entry. A process that speaks the protocol gets ``grace`` more, to report the entry as
-    /// late.
+    /// When to end the process if it has not answered. A process that sent `ready` has ``grace`` more, to report the
+    /// message as late.
     private func limit(of entry: Entry) -> MonotonicInstant {
         self.process?.isReady == true ? entry.deadline + self.grace : entry.deadline
     }

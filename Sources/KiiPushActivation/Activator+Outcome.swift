@@ -1,16 +1,14 @@
 package import KiiPushCore
 
 extension Activator {
-    /// A program's verdict on the payload that started it, and how the process ended; `nil` if none was started, or if
-    /// the verdict came before the end.
+    /// The program's verdict on the payload that started it, and the process's ending. The ending is `nil` if no
+    /// process was started, or if the verdict came first.
     package typealias Outcome = (verdict: HandlerVerdict, ending: ChildProcess.Ending?)
 
-    /// Starts the program with a payload on its standard input and returns the outcome, for a caller that answers the
-    /// message itself.
+    /// Starts the program with a payload, for a caller that answers the message itself.
     ///
-    /// - Parameters:
-    ///   - limit: the program's time limit, if shorter than the context's.
-    ///   - environment: variables for this process only.
+    /// - Parameters: - limit: the program's time limit, if shorter than the context's. - environment: variables for
+    ///   this process only.
     package func outcome(
         of payload: [UInt8], context: DeliveryContext, limit: Duration, environment: [String: String]
     ) async -> Outcome {
@@ -25,7 +23,6 @@ extension Activator {
     }
 }
 
-/// Receives the answer to a payload and, before it, how the process ended.
 private final class OutcomeChannel: AnswerChannel {
     let outcome = OneShot<Activator.Outcome>()
     let ending = Locked<ChildProcess.Ending?>(nil)

@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// The work of an activator's thread: it reports events to the queue and carries out the queue's orders.
+/// The work of an activator's thread: reports events to ``ActivationQueue`` and carries out its orders.
 final class ActivatorLoop: PollLoop {
     enum Message: Sendable {
         case deliver(Delivery)
@@ -10,21 +10,16 @@ final class ActivatorLoop: PollLoop {
         case stop(whenStopped: @Sendable () -> Void)
     }
 
-    /// An attempt to deliver a message.
     struct Delivery: Sendable {
         let payload: [UInt8]
         let context: DeliveryContext
         let completion: FetchCompletion
-        /// The program's deadline for its answer.
         let deadline: MonotonicInstant
-        /// Variables for the process that this delivery starts.
         var environment: [String: String] = [:]
-        /// Called before ``completion`` when the process that this delivery started has ended.
         var whenEnded: (@Sendable (ChildProcess.Ending) -> Void)?
     }
 
-    /// The badge of the agent whose messages arrive; `nil` if unknown. Weak, so that an activator does not keep its
-    /// agent alive.
+    /// The badge of the agent. Weak, so that an activator does not keep its agent alive.
     struct AgentsBadge {
         weak var badge: (any KeptBadge)?
     }
@@ -38,16 +33,12 @@ final class ActivatorLoop: PollLoop {
     private var deliveries: [Int: Delivery] = [:]
     private var lastNumber = 0
     private var program: ActivatedProgram?
-    /// The delivery that started the program.
     private var first: Int?
     private let processFile: ProcessFile?
     private var whenStopped: [@Sendable () -> Void] = []
 
     private var badge: (any KeptBadge)? { self.agentsBadge.withLock { $0.badge } }
 
-    /// Ends a process that an earlier run left behind; blocks meanwhile.
-    ///
-    /// - Parameter whenEnded: called on another thread when the program has ended.
     init(
         _ configuration: Activator.Configuration, lifecycle: AgentLifecycle?, badge: Locked<AgentsBadge>,
         report: @escaping @Sendable (Activator.Event) -> Void,
@@ -68,7 +59,7 @@ final class ActivatorLoop: PollLoop {
     func turn(_ messages: [Message], readable: Set<Int32>) -> PollWait? {
         self.program?.write()
         if let descriptor = self.program?.openDescriptor, readable.contains(descriptor) { self.read() }
-        // First, so that nothing is sent to a program that has ended.
+        // Before deliveries, so that no message goes to an ended program.
         for case .ended(let processID, let ending) in messages { self.ended(processID, ending) }
         let now = MonotonicInstant.now()
         for message in messages {
@@ -127,8 +118,7 @@ final class ActivatorLoop: PollLoop {
     private func ended(_ processID: Int32, _ ending: ChildProcess.Ending) {
         guard self.program?.processID == processID else { return }
         self.queue.inputClosed()
-        // Reads the program's last lines from the socket. A bounded number of reads, since descendants may go on
-        // writing.
+        // Reads the program's last lines. The limit is for descendants, which may write without end.
         for _ in 0..<8 { self.read() }
         self.program = nil
         self.lifecycle?.follow(.notRunning)
@@ -151,7 +141,7 @@ final class ActivatorLoop: PollLoop {
             self.report(.started(processID: program.processID))
             if let failure { self.report(.processFileFailed(reason: failure)) }
         } catch {
-            // The agent reports shortages itself.
+            // The agent reports a lack of resources itself.
             if !error.isShortage { self.report(.startFailed(reason: "\(error)")) }
             self.queue.startFailed(reason: "\(error)", isShortage: error.isShortage, now: .now())
         }

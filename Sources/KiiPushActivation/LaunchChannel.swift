@@ -3,14 +3,11 @@ public import KiiPushCore
 
 /// The socket to the ``Activator`` that started this process.
 package final class LaunchChannel: Sendable {
-    /// The channel of this process; the first access reads its first message. `nil` if no activator started the
-    /// process.
+    /// This process's channel; `nil` if no activator started the process. The first access reads the first message.
     package static let inherited = Result { () throws(PushAgentError) in try LaunchChannel.inherit() }
 
     private struct Output {
-        /// Bytes that the socket has not taken yet.
         var rest: [UInt8] = []
-        /// The time of ``LaunchChannel/close()``.
         var closedAt: MonotonicInstant?
     }
 
@@ -20,10 +17,9 @@ package final class LaunchChannel: Sendable {
     private let isTaken = Locked(false)
     private let output = Monitor(Output())
 
-    /// The limit for the first message, which the activator sends as the process begins.
+    /// The longest wait for the first message, which the activator sends when it starts the process.
     private static let patience = Duration.seconds(10)
 
-    /// Takes over a descriptor and reads the first message from it.
     package init(descriptor: Int32) throws(PushAgentError) {
         func option(_ name: Int32) -> Int32? {
             var value: Int32 = 0
@@ -36,7 +32,7 @@ package final class LaunchChannel: Sendable {
         guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
             throw .launch("names descriptor \(descriptor), which is no local stream socket")
         }
-        // Programs that this one starts must not inherit the socket.
+        // Child processes must not inherit the socket.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         self.socket = FileDescriptor(descriptor)
         var input = MessageReader(socket: self.socket)
@@ -44,7 +40,6 @@ package final class LaunchChannel: Sendable {
         guard let line = try input.next() else {
             throw .launch("names descriptor \(descriptor), over which no message came")
         }
-        // The activator sends other lines only after the program has spoken.
         guard case .message(let first) = line else { throw .malformed("the first line is no message") }
         self.socket.limit(SO_RCVTIMEO, to: .zero)
         self.first = first
@@ -53,7 +48,7 @@ package final class LaunchChannel: Sendable {
 
     private static func inherit() throws(PushAgentError) -> LaunchChannel? {
         guard let text = getenv(MessageFeed.launchVariable).map({ String(cString: $0) }) else { return nil }
-        // Programs that this one starts must not inherit the variable either.
+        // Child processes must not inherit the variable.
         unsetenv(MessageFeed.launchVariable)
         MessageFeed.isUnclaimed.withLock { $0 = true }
         guard let descriptor = Int32(text), descriptor > 2 else {
@@ -63,14 +58,14 @@ package final class LaunchChannel: Sendable {
     }
 
     package var launchOptions: LaunchOptions {
-        // An undecodable payload reaches no handler either.
+        // Handlers do not get an undecodable payload either.
         guard let message = try? ReceivedMessage(payload: self.first.payload) else { return LaunchOptions() }
         return LaunchOptions(
             remoteNotification: message, messageID: self.first.id, userAction: self.first.userAction,
             installationID: self.first.installationID)
     }
 
-    /// Claims the channel for one agent, for good; returns `false` if another agent has it.
+    /// Reserves the channel for one agent. Returns `false` if another agent has it.
     package func take() -> Bool {
         self.isTaken.withLock { isTaken in
             defer { isTaken = true }
@@ -78,37 +73,35 @@ package final class LaunchChannel: Sendable {
         }
     }
 
-    /// Waits for the next line after the first message; returns `nil` at the end.
     package func next() throws(PushAgentError) -> ActivationLine? {
         try self.input.withLock { input throws(PushAgentError) in try input.next() }
     }
 
-    /// Sends an answer without waiting; ``sendRest(patience:)`` sends the bytes that the socket does not take now. A
-    /// lost answer does no harm: when the socket closes, the activator counts the message as failed.
+    /// Sends an answer without blocking. ``sendRest(patience:)`` sends the rest if the socket is full. If the socket
+    /// closes first, the activator counts the message as failed.
     package func send(_ answer: ActivationAnswer) {
         let line = answer.line
         self.output.withLock { output in
             guard output.closedAt == nil else { return }
-            // Answers must not interleave.
+            // Sends nothing while older bytes wait: lines must not mix.
             let count = output.rest.isEmpty ? max(0, self.socket.send(line[...], flags: Int(MSG_DONTWAIT))) : 0
             output.rest += line[count...]
         }
         self.output.signalAll()
     }
 
-    /// Sends the bytes that the socket did not take at once. Blocks its thread until ``close()`` was called and all
-    /// bytes are sent, then ends the socket: ``next()`` returns, and the activator sends no further message.
+    /// Sends the bytes that did not fit into the socket. Blocks its thread until ``close()`` was called and all bytes
+    /// are sent, then shuts the socket down. ``next()`` then returns `nil`.
     ///
-    /// - Parameter patience: the longest wait after ``close()`` for an activator that takes nothing.
+    /// - Parameter patience: the longest wait after ``close()`` for an activator that does not read.
     package func sendRest(patience: Duration) {
-        // Checks each second whether the channel is closed.
+        // So that the loop checks each second whether the channel is closed.
         self.socket.limit(SO_SNDTIMEO, to: .seconds(1))
         while let rest = self.waitForRest() {
             let count = self.socket.send(rest[...])
             let isLate = count < 0 && errno == EAGAIN
             self.output.withLock { output in
                 if isLate, output.closedAt.map({ MonotonicInstant.now() < $0 + patience }) ?? true { return }
-                // A failed send means that the activator is gone: drop the rest.
                 output.rest.removeFirst(count > 0 ? count : output.rest.count)
             }
         }
@@ -122,7 +115,6 @@ package final class LaunchChannel: Sendable {
         }
     }
 
-    /// Refuses further answers.
     package func close() {
         self.output.withLock { $0.closedAt = $0.closedAt ?? .now() }
         self.output.signalAll()
@@ -168,11 +160,12 @@ extension PushAgentError {
 }
 
 extension LaunchOptions {
-    /// The first message of the ``Activator`` (or `kii-push run --activate`) that started this process; empty in any
+    /// The first message of the ``Activator`` (or `kii-push run --activate`) that started this process. Empty in any
     /// other process.
     ///
-    /// The first access reads the message, which takes next to no time. If the variable `KII_PUSH_LAUNCH_FD` is forged,
-    /// the options are empty, and `run()` of an agent with `feed: .activator` throws ``PushAgentError/feed(reason:)``.
+    /// The first access reads the message, which is normally there already. If the variable `KII_PUSH_LAUNCH_FD` is
+    /// forged, the options are empty, and `run()` of an agent with `feed: .activator` throws
+    /// ``PushAgentError/feed(reason:)``.
     ///
     /// ```swift
     /// let lifecycle = AgentLifecycle(launchOptions: .current)

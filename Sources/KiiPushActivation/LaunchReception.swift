@@ -1,12 +1,12 @@
 public import KiiPushCore
 
 extension MessageFeed {
-    /// The ``Activator`` that started this process, for `PushAgent(…, feed: .activator)`. In any other process `nil`:
+    /// The ``Activator`` that started this process, for `PushAgent(…, feed: .activator)`. `nil` in any other process:
     /// the agent then receives from the broker.
     ///
     /// The agent's `run()` returns when the activator ends. If several agents of the process have this feed, the first
-    /// agent that runs gets all messages. `run()` of the others throws ``PushAgentError/feed(reason:)``, as it does if
-    /// `KII_PUSH_LAUNCH_FD` is forged.
+    /// agent that runs gets all messages, and `run()` of the others throws ``PushAgentError/feed(reason:)``. `run()`
+    /// also throws this error if `KII_PUSH_LAUNCH_FD` is forged.
     ///
     /// The first access reads the first message, as `LaunchOptions.current` does.
     public static var activator: MessageFeed? {
@@ -18,7 +18,6 @@ extension MessageFeed {
         }
     }
 
-    /// A feed from the activator at the other end of a channel.
     package init(_ channel: LaunchChannel) {
         self.init(
             badge: channel.first.badge, setBadge: { channel.send(.badge($0)) },
@@ -27,7 +26,6 @@ extension MessageFeed {
 }
 
 extension PushAgent {
-    /// Receives from the ``Activator`` that started this process, until it is cancelled or the activator ends.
     fileprivate func receive(from channel: LaunchChannel) async throws {
         guard channel.take() else {
             throw PushAgentError.feed(
@@ -35,7 +33,6 @@ extension PushAgent {
                     + "run one agent, once")
         }
         var configuration = self.runtime.configuration.delivery
-        // Each attempt is the only one here: the activator's agent schedules retries.
         configuration.retryDelays = []
         configuration.totalLimit = nil
         let reception = try await LaunchReception(self, channel, configuration)
@@ -46,11 +43,11 @@ extension PushAgent {
                 channel.sendRest(patience: patience)
                 sent.resume(())
             }.detach()
-            // `ready` goes ahead of any answer. Without it the activator takes the exit status for the first answer.
+            // `ready` must be the first line. Without it the activator takes the exit status as the answer to the first
+            // message.
             channel.send(.ready(configuration.concurrentHandlers, wantsBadge: channel.first.badge != nil))
             try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
         } catch {
-            // The activator then redelivers its message.
             channel.close()
             channel.sendRest(patience: .zero)
             throw error
@@ -63,14 +60,12 @@ extension PushAgent {
         if let error { throw error }
     }
 
-    /// Reports each change of the program's lifecycle state, until it is cancelled.
     private func tellStates(_ channel: LaunchChannel) async {
         guard let lifecycle else { return }
         for await state in lifecycle.states { channel.send(.state(state)) }
     }
 }
 
-/// Passes an ``Activator``'s messages to delivery, in order.
 private final class LaunchReception: Sendable {
     private let agent: PushAgent
     private let channel: LaunchChannel
@@ -95,11 +90,10 @@ private final class LaunchReception: Sendable {
         }
     }
 
-    /// Reads messages until the activator closes the channel; returns an error if a line is malformed.
+    /// Reads messages until the activator closes the socket. Returns an error if a line is malformed.
     func run() -> PushAgentError? {
-        // A retry of a message that the user opened does not bring the program forward again.
         var opened: Set<String> = []
-        // The badge began with this message's number, and the program may have changed it since.
+        // Does not set the badge: it began with this message's number, and the program may have changed it since.
         self.take(self.channel.first, &opened)
         do throws(PushAgentError) {
             while let line = try self.channel.next() {
@@ -122,10 +116,9 @@ private final class LaunchReception: Sendable {
         self.deliver(message)
     }
 
-    /// Brings the program to the foreground before it gets a message that the user opened. iOS too calls
-    /// `willEnterForeground` first, and then delivers in state inactive.
+    /// Brings the program to the foreground before it gets a message that the user opened. iOS has the same order:
+    /// first `willEnterForeground`, then the message, in state inactive.
     private func bringForward(_ message: ActivationMessage) {
-        // An undecodable payload reaches no handler either.
         guard let decoded = try? ReceivedMessage(payload: message.payload) else { return }
         self.agent.lifecycle?.userOpens(decoded)
     }
@@ -135,28 +128,24 @@ private final class LaunchReception: Sendable {
         self.loop.submit { [self] in
             let (store, pipeline) = (self.store.value, self.pipeline.value)
             let key = store.installation(id: message.installationID, of: nil)
-            // Nearly always there is one installation, but the activator's agent may get another.
             let isNew = self.hubs.withLock { hubs in hubs.updateValue(self.agent.hub, forKey: key) == nil }
             if isNew { pipeline.attach(installation: key, id: message.installationID, receiver: self.agent.receiver) }
             var stored = StoredMessage(
                 sequence: message.id, installation: key, topic: "", payload: message.payload,
                 receivedAt: message.receivedAt, state: .waiting, attempts: message.attempt - 1,
                 openedBy: message.userAction, answerBy: answerBy)
-            // Delivery claims messages by source, so a message without one, which no handler will see, gets 0.
             stored.source = DecodedContent(stored).source ?? 0
             store.add(stored)
             pipeline.appeared(stored)
         }
     }
 
-    /// Waits for running handlers, then reports unfinished messages as failed, so that the activator need not wait for
-    /// them.
+    /// Waits for running handlers, then reports unfinished messages as failed.
     func end() async {
         try? await self.loop.run { [pipeline = self.pipeline] in pipeline.value.drain() }
         let deadline = MonotonicInstant.now() + self.agent.runtime.configuration.shutdownGrace
         _ = await self.loop.wait(for: .calls(of: nil), in: self.pipeline, until: deadline)
         self.workers.shutdown()
-        // One more turn sends the answers up to now.
         try? await self.loop.run {}
         let open = try? await self.loop.run { [store = self.store] in store.value.openMessages }
         for sequence in open ?? [] { self.channel.send(.verdict(id: sequence, .result(.failed))) }

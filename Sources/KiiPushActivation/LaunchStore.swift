@@ -1,17 +1,15 @@
 import KiiPushCore
 
-/// The messages of an ``Activator`` in this process's delivery. The activator keeps them, and gets the verdicts.
+/// The inbox of a process that an ``Activator`` started. The activator keeps the messages and gets the verdicts.
 final class LaunchStore: ImmediateStore {
     private let tell: @Sendable (ActivationAnswer) -> Void
-    /// In state `waiting`, or `inHand` during delivery.
     private var entries: [Int64: StoredMessage] = [:]
     private var installations: [String: Int64] = [:]
 
     init(tell: @escaping @Sendable (ActivationAnswer) -> Void) { self.tell = tell }
 
-    // This process acknowledges no message.
     var isDurable: Bool { true }
-    /// The activator keeps dead letters, and accepts a late success.
+    /// The activator keeps dead letters, and accepts a success that comes late.
     var keepsDeadLetters: Bool { true }
     var pendingBytes: Int64 { 0 }
 
@@ -22,7 +20,6 @@ final class LaunchStore: ImmediateStore {
         return key
     }
 
-    /// Adds a received message, for delivery to claim.
     func add(_ message: StoredMessage) { self.entries[message.sequence] = message }
 
     var openMessages: [Int64] { self.entries.keys.sorted() }
@@ -38,7 +35,7 @@ final class LaunchStore: ImmediateStore {
         switch change.verdict {
         case .done(let result), .committing(let result, _):
             self.entries[change.sequence] = nil
-            // Also for a late success: the activator knows that the attempt is over.
+            // Sent for a late success too: the activator knows that the attempt is over.
             self.tell(.verdict(id: change.sequence, .result(result)))
         case .dead(.attemptsFailed(.timedOut)):
             if self.entries.removeValue(forKey: change.sequence) != nil { self.tell(.late(id: change.sequence)) }
@@ -58,7 +55,7 @@ final class LaunchStore: ImmediateStore {
         let waiting = self.entries.values.filter { $0.state == .waiting && $0.installation == claim.installation }
             .sorted { $0.sequence < $1.sequence }
         switch claim.kind {
-        // The store has no rows of an earlier process, and retries nothing itself.
+        // This store has no rows of earlier processes and no retries.
         case .unsettled, .paused, .suspects, .retries: break
         case .sources(let after):
             let numbers = Set(waiting.compactMap(\.source)).filter { $0 > after ?? .min }.sorted()

@@ -1,17 +1,14 @@
 package struct LineBuffer: Sendable {
-    /// The default limit of a line: 64 MiB, room for the largest message with every byte escaped.
+    /// 64 MiB: room for the largest message with every byte escaped.
     package static let maximumBytes = 1 << 26
 
     private var rest: [UInt8] = []
     private let limit: Int
-    /// Whether it drops bytes up to the end of a line that is too long.
     private var isSkipping = false
 
-    /// - Parameter limit: the longest line, in bytes.
     package init(limit: Int = LineBuffer.maximumBytes) { self.limit = limit }
 
-    /// Returns the lines that end in `bytes`, without their line feeds; `nil` for a line that exceeds the limit, whose
-    /// rest it drops.
+    /// Returns the lines that end in `bytes`, without their line feeds. `nil` stands for a line over the limit.
     package mutating func lines(from bytes: some Collection<UInt8>) -> [[UInt8]?] {
         var lines: [[UInt8]?] = []
         var bytes = bytes[...]

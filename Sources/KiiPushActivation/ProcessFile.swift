@@ -1,11 +1,9 @@
 import Glibc
 import KiiPushCore
 
-/// A file that names the running process, so that a successor can end the process after a crash.
 struct ProcessFile {
     let path: String
 
-    /// - Returns: the error, if writing failed.
     func write(_ processID: Int32) -> String? {
         guard let process = ProcessIdentity(of: processID) else { return nil }
         let text = "\(process.processID) \(process.startTime) \(process.boot)\n"
@@ -19,8 +17,7 @@ struct ProcessFile {
 
     func remove() { unlink(self.path) }
 
-    /// Ends the process that the file names, with its group, if it still runs: an earlier run of this program has left
-    /// it.
+    /// Ends the process that the file names, and its group, if it still runs.
     ///
     /// - Parameter grace: the time from SIGTERM to SIGKILL.
     /// - Returns: the process's ID if it was running.
@@ -30,11 +27,10 @@ struct ProcessFile {
         let processID = process.processID
         kill(-processID, SIGTERM)
         let begin = MonotonicInstant.now()
-        // The process is no child of this one, so the loop polls for its end. It gives up 5 s after the first SIGKILL:
-        // a process that is stuck in the kernel does nothing any more.
+        // Gives up 5 s after the first SIGKILL: a process that is stuck in the kernel does nothing more.
         while process.isRunning, MonotonicInstant.now() < begin + grace + .seconds(5) {
             if MonotonicInstant.now() >= begin + grace { kill(-processID, SIGKILL) }
-            // The kernel reports the end only to the parent.
+            // Polls, because the kernel reports an end only to the parent.
             poll(nil, 0, 10)
         }
         return processID

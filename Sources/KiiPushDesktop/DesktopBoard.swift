@@ -9,7 +9,6 @@ struct DesktopNotificationKey: Hashable {
 struct DesktopBoard {
     struct Item {
         let pending: PendingPresentation
-        /// The order of arrival, from 1.
         let number: Int
         var attempts = 0
 
@@ -25,7 +24,6 @@ struct DesktopBoard {
     private(set) var shown: [DesktopNotificationKey: Item] = [:]
     private(set) var waiting: [Item] = []
 
-    /// - Parameter limit: the most notifications shown at once; values below 1 count as 1.
     init(limit: Int) { self.limit = max(limit, 1) }
 
     /// Whether the first waiting notification fits on the screen. A notification that replaces another always fits.
@@ -34,9 +32,6 @@ struct DesktopBoard {
         return self.shown.count < self.limit || self.shown.values.contains { $0.collapses(with: first) }
     }
 
-    /// Queues a notification.
-    ///
-    /// - Returns: whether no other notification waits and this notification fits on the screen.
     mutating func add(_ pending: PendingPresentation) -> Bool {
         self.lastNumber += 1
         self.waiting.append(Item(pending: pending, number: self.lastNumber))
@@ -50,7 +45,6 @@ struct DesktopBoard {
         return item
     }
 
-    /// - Returns: the notification that had the same key, if the service used a number twice.
     mutating func show(_ item: Item, as key: DesktopNotificationKey) -> Item? {
         self.shown.updateValue(item, forKey: key)
     }

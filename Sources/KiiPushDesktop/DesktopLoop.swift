@@ -1,12 +1,9 @@
 import KiiPushCore
 
-/// The work of a presenter's thread: talks to the notification service and keeps the notifications.
 final class DesktopLoop: PollLoop {
     private enum Standing {
         case ready
-        /// The notification service ended. The loop waits for a new service until this time.
         case lost(until: MonotonicInstant)
-        /// An attempt to show a notification failed. The loop makes no new attempt before this time.
         case failed(until: MonotonicInstant)
     }
 
@@ -20,7 +17,6 @@ final class DesktopLoop: PollLoop {
     private var standing = Standing.ready
     private var hasShown = false
     private var isReported = false
-    /// The last 100 notifications that reached the limit of attempts. The agent calls its handler for their messages.
     private var givenUp: [NotificationRequest.Key] = []
 
     init(
@@ -43,7 +39,6 @@ final class DesktopLoop: PollLoop {
 
     func end(_ unread: [PendingPresentation]) {
         for key in self.board.shown.keys { self.service?.close(key) }
-        // Messages that were never shown stay in the inbox.
         for pending in self.board.removeWaiting() + unread { pending.decide(.unavailable) }
         self.service = nil
     }
@@ -70,7 +65,6 @@ final class DesktopLoop: PollLoop {
 
     // MARK: - Showing
 
-    /// - Returns: whether the loop tried to show a notification.
     private func showNext() -> Bool {
         if case .lost(let until) = self.standing {
             if MonotonicInstant.now() < until { return false }
@@ -167,13 +161,9 @@ final class DesktopLoop: PollLoop {
         self.serviceLost(error)
     }
 
-    /// Queues the notifications of an ended service again, for another service. `nil` means all services.
-    ///
-    /// - Returns: whether the service had any notifications.
     private func lose(with owner: String?) -> Bool {
         let lost = self.board.shown.filter { owner == nil || $0.key.owner == owner }
         for key in lost.keys { if let item = self.board.remove(key) { self.putBack(item) } }
-        // The agent's thread does not wait until a new service shows them.
         if !lost.isEmpty { self.decideWaiting() }
         return !lost.isEmpty
     }
@@ -186,7 +176,6 @@ final class DesktopLoop: PollLoop {
 
     private func decideWaiting() { for item in self.board.waiting { item.pending.decide(.presented) } }
 
-    /// - Returns: whether the notification was on the screen.
     @discardableResult
     private func end(_ key: DesktopNotificationKey, _ response: PresentationResponse) -> Bool {
         guard let item = self.board.remove(key) else { return false }
@@ -195,9 +184,7 @@ final class DesktopLoop: PollLoop {
     }
 
     private func serviceLost(_ error: DesktopServiceError) {
-        // The end of the service is already known, for example from an unanswered call.
         if case .lost = self.standing { return }
-        // A service that ended before it showed anything counts as failed.
         guard self.hasShown else { return self.fail(error) }
         self.hasShown = false
         self.standing = .lost(until: .now() + self.configuration.patience)

@@ -6,7 +6,6 @@ import KiiPushCore
 ///
 /// - Source: the Desktop Notifications Specification, version 1.2: "Basic Design", "Markup", "Hints", "Urgency Levels".
 struct DesktopNotification {
-    /// The action of a click on the notification itself. Most services show no button for this key.
     private static let viewKey = "default"
     private static let customPrefix = "action:"
     private static let backgroundPrefix = "background:"
@@ -15,7 +14,6 @@ struct DesktopNotification {
     let configuration: DesktopPresenter.Configuration
     let capabilities: Set<String>
 
-    /// The signature of the arguments of `Notify`, in D-Bus's notation.
     static let types = "susssasa{sv}i"
 
     /// The arguments of `Notify`. The number 0 means a new notification, which replaces no other.
@@ -31,7 +29,6 @@ struct DesktopNotification {
             + [.number(self.displayTime)]
     }
 
-    /// The alert's own texts, or the program's texts for the alert's localization keys.
     private var texts: (title: String, body: String) {
         let alert = self.request.alert
         let title = alert.title ?? self.localized(alert.titleLocalizationKey, alert.titleLocalizationArguments)
@@ -58,7 +55,6 @@ struct DesktopNotification {
             ?? (self.capabilities.contains("persistence") ? -1 : 0)
     }
 
-    /// Pairs of an action's key and its title. The service reports the key if the user chooses the action.
     private var actions: [String] {
         var actions: [String] = []
         if self.request.alert.showsViewButton {
@@ -73,7 +69,6 @@ struct DesktopNotification {
         return actions
     }
 
-    /// - Returns: `nil` if the key is unknown.
     static func userAction(key: String) -> UserAction? {
         if key == Self.viewKey { return .open }
         let kinds = [(Self.customPrefix, UserAction.custom), (Self.backgroundPrefix, UserAction.background)]
@@ -83,7 +78,6 @@ struct DesktopNotification {
         return nil
     }
 
-    /// The number of hints, then each hint's key, type and value.
     private var hints: [SessionBus.Argument] {
         var hints: [[SessionBus.Argument]] = [[.text("urgency"), .text("y"), .number(self.urgency)]]
         if let entry = self.configuration.desktopEntry {
@@ -113,7 +107,6 @@ struct DesktopNotification {
     private static func soundName(_ name: String) -> String {
         let stem = name.prefix { $0 != "." }
         let isName = stem.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
-        // From the freedesktop Sound Naming Specification.
         return isName && !stem.isEmpty && name != "default" ? String(stem) : "message-new-instant"
     }
 }

@@ -36,9 +36,7 @@ extension DesktopPresenter {
         /// The address of the bus. Default: `nil`, the session bus, at `DBUS_SESSION_BUS_ADDRESS` or
         /// `$XDG_RUNTIME_DIR/bus`.
         package var busAddress: String?
-        /// The longest wait for an answer of the bus or the service. Default: 5 s.
         package var callTimeout: Duration = .seconds(5)
-        /// The pause after a failed attempt. Default: 5 s.
         package var failurePause: Duration = .seconds(5)
         /// The longest wait for a new service after the old service ended. Default: 10 s.
         package var patience: Duration = .seconds(10)

@@ -71,7 +71,6 @@ public final class DesktopPresenter: NotificationPresenter {
     }
 }
 
-/// A notification to be shown, and the agent's thread that waits for the outcome.
 final class PendingPresentation: Sendable {
     let request: NotificationRequest
     let collapseID: String?

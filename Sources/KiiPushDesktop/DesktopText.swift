@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// Makes texts of payloads safe for a notification.
 enum DesktopText {
     /// One line of at most 200 characters, without control characters. Some desktops stall on longer lines.
     static func line(_ text: String) -> String { self.cut(text, to: 200, lineFeed: " ") }
@@ -11,7 +10,6 @@ enum DesktopText {
     /// Escapes a text for a service that reads markup, which is XML ("Markup" in the Desktop Notifications
     /// Specification).
     static func escaped(_ text: String) -> String {
-        // By scalars: a markup character that is followed by a combining accent is still markup.
         text.unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
             case "&": escaped += "&amp;"

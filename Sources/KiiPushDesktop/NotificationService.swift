@@ -9,7 +9,6 @@ final class NotificationService {
         case ownerChanged(from: String?, to: String?)
         case invoked(DesktopNotificationKey, action: String)
         case closed(DesktopNotificationKey, reason: UInt32)
-        /// The service answered after the timeout of the call, and shows the notification.
         case shownLate(DesktopNotificationKey)
     }
 
@@ -21,13 +20,11 @@ final class NotificationService {
     private let bus: SessionBus
     private var capabilities: (of: Set<String>, owner: String)?
 
-    /// Connects to the bus. A missing service is found only by the first call.
     init(_ configuration: DesktopPresenter.Configuration) throws(DesktopServiceError) {
         self.configuration = configuration
         self.bus = try SessionBus(address: configuration.busAddress, within: configuration.callTimeout)
         let addMatch = SessionBus.Method(
             destination: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName, member: "AddMatch")
-        // Does not wait for the answers: the bus handles messages in order.
         self.bus.send(addMatch, "s", [.text("type='signal',interface='\(Self.name)',path='\(Self.path)'")])
         self.bus.send(
             addMatch, "s",
@@ -52,7 +49,6 @@ final class NotificationService {
         guard let id = reply.readUInt32(), id != 0, let owner = reply.sender else {
             throw .refused(name: "no ID in its answer")
         }
-        // Another service has answered; its capabilities are unknown.
         if owner != capabilities.owner { self.capabilities = nil }
         return DesktopNotificationKey(owner: owner, id: id)
     }
@@ -66,7 +62,6 @@ final class NotificationService {
             self.capabilities = asked
             return asked
         } catch {
-            // A program that refuses `GetCapabilities` is no notification service.
             guard case .refused(let name) = error else { throw error }
             throw .noService(name: name)
         }

@@ -15,15 +15,11 @@ final class SessionBus {
 
     enum Argument {
         case text(String)
-        /// A number, a Boolean, or the number of elements of an array.
         case number(Int32)
     }
 
     private let bus: OpaquePointer
 
-    /// Connects, and waits until the bus has accepted this program.
-    ///
-    /// - Parameter address: the bus's address; `nil` for the session bus.
     init(address: String?, within time: Duration) throws(DesktopServiceError) {
         var pointer: OpaquePointer?
         let made = address == nil ? sd_bus_open_user(&pointer) : sd_bus_new(&pointer)
@@ -68,7 +64,6 @@ final class SessionBus {
         throw SessionBus.error(-code, named: error.name.map { String(cString: $0) } ?? errorText(-code))
     }
 
-    /// Calls a method without waiting for the answer.
     func send(_ method: Method, _ types: String, _ arguments: [Argument]) {
         guard let message = try? self.message(method, types, arguments) else { return }
         // A null cookie marks the message as a call that expects no reply: sd_bus_send(3).
@@ -105,7 +100,6 @@ final class SessionBus {
 
     private static func error(_ code: Int32, named name: String) -> DesktopServiceError {
         let known = "org.freedesktop.DBus.Error."
-        // The bus itself answers NoReply if the service has ended. A timeout of sd-bus has another error name.
         if name == known + "NoReply" { return .serviceEnded }
         switch code {
         case ETIMEDOUT: return .noAnswer
@@ -137,7 +131,6 @@ final class SessionBus {
 final class BusMessage {
     fileprivate let pointer: OpaquePointer
 
-    /// Takes ownership of the caller's reference.
     fileprivate init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { sd_bus_message_unref(self.pointer) }
