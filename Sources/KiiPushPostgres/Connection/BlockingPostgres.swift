@@ -2,12 +2,10 @@
 import CPostgres
 import KiiPushCore
 
-/// A connection whose calls wait for the answers: to open a session, on a thread that may block, and for the schema.
 final class BlockingPostgres {
     private var handle: OpaquePointer?
     private let warnings: PostgresWarnings
 
-    /// The settings of every session, whatever the database's defaults are.
     private static let settings = """
         SET search_path = pg_catalog; SET client_min_messages = warning; SET synchronous_commit = on;
         -- A statement that follows a wait has to see what was committed meanwhile.
@@ -21,18 +19,14 @@ final class BlockingPostgres {
         SET enable_mergejoin = off; SET enable_bitmapscan = off
         """
 
-    /// Connects.
-    ///
-    /// - Parameters:
-    ///   - target: a URL or keywords, as libpq takes them; a password is better left to a file.
-    ///   - name: the session's name at the server.
-    /// - Throws: ``InboxError`` of kind `away` with libpq's words, which hold no password.
+    /// - Parameters: - target: a URL or keywords, as libpq reads them. Prefer a password file to a password here. -
+    ///   name: the session's name at the server.
+    /// - Throws: ``InboxError`` of kind `away` with libpq's message, which holds no password.
     init(_ target: String, name: String) throws(InboxError) {
         let address = try PostgresAddress(target)
         let words =
             [
-                // These limits find a vanished server before the gateway's lease is over, and so also a server that
-                // accepts no connection.
+                // These limits find a lost server before the gateway's lease of 10 s is over.
                 ("dbname", target), ("client_encoding", "UTF8"), ("application_name", name),
                 ("connect_timeout", "5"), ("tcp_user_timeout", "6000"), ("keepalives_idle", "3"),
                 ("keepalives_interval", "1"), ("keepalives_count", "3"),
@@ -51,7 +45,6 @@ final class BlockingPostgres {
 
     deinit { PQfinish(self.handle) }
 
-    /// Gives the connection away. Its new owner installs its own receiver of warnings.
     func release() -> OpaquePointer? { self.handle.take() }
 
     func execute(_ sql: String, step: String) throws(InboxError) { _ = try self.check(PQexec(self.handle, sql), step) }
@@ -62,7 +55,6 @@ final class BlockingPostgres {
         }
     }
 
-    /// Runs one statement. The server gets its parameters as texts.
     func rows(_ sql: String, _ texts: [String] = [], step: String) throws(InboxError) -> PostgresRows {
         let result = PostgresTexts.with(texts) { values in
             PQexecParams(self.handle, sql, Int32(texts.count), nil, values, nil, nil, 1)

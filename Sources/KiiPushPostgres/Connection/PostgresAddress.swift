@@ -3,30 +3,27 @@ import CPostgres
 import Glibc
 import KiiPushCore
 
-/// The place of a database, as libpq reads it: first from the address, then from a service file, then from libpq's
-/// environment variables.
+/// An address of a database, as libpq resolves it: from the address itself, a service file and environment variables.
 struct PostgresAddress {
-    /// Options for libpq in addition to the address.
     private(set) var additions: [(String, String)] = []
-    /// Whether the address itself holds a password, which then stands in an argument list or a file of settings.
+    /// Whether the address itself holds a password. Other users can then see the password in the list of processes.
     let hasPassword: Bool
 
-    /// The values that each option may have for a connection to another machine. The first value replaces libpq's usual
-    /// one, unless the address itself sets that. No other option of libpq can weaken a connection whose server has
-    /// shown a certificate for its name.
+    /// The allowed values of each option for a connection to another machine. The first value replaces libpq's default
+    /// (`usual`) unless the address sets the option.
     ///
-    /// - Source: "Parameter Key Words" in the manual of libpq. GSSAPI would replace TLS, and its certificate.
+    /// - Source: "Parameter Key Words" in the manual of libpq. GSSAPI encryption would replace TLS and its certificate.
     private static let demands: [(option: String, values: [String], usual: String)] = [
         ("sslmode", ["verify-full"], "prefer"), ("gssencmode", ["disable"], "prefer"), ("sslcompression", ["0"], ""),
         ("ssl_min_protocol_version", ["TLSv1.2", "TLSv1.3"], ""),
-        // Writes the connection's secrets to a file, for anyone who listens.
+        // This option writes the keys of the encryption to a file.
         ("sslkeylogfile", [], ""),
     ]
 
-    /// A copy of the credential `pgpass` for this process only; `nil` where systemd provides none.
+    /// A copy of systemd's credential `pgpass`; `nil` without such a credential.
     ///
-    /// libpq refuses a password file whose mode opens it to the group. The service manager protects its own files by
-    /// access control lists, and their modes show such bits (systemd.exec(5)).
+    /// libpq refuses a password file with group permissions. systemd protects credentials by access control lists,
+    /// which appear as group permissions (systemd.exec(5)).
     private static let credential: FileDescriptor? = {
         guard let directory = environmentVariable("CREDENTIALS_DIRECTORY"),
             let bytes = try? TrustedFile.read(directory + "/pgpass"),
@@ -37,12 +34,13 @@ struct PostgresAddress {
 
     /// Reads an address: a URL or keywords.
     ///
-    /// A database on another machine has to show a certificate for its name, signed by an authority of this machine,
-    /// since it gets messages and credentials. The address that libpq connects to decides, not a name.
+    /// A database on another machine must show a certificate for its name, signed by an authority that this machine
+    /// trusts: the database gets messages and credentials. A database counts as another machine by the address that
+    /// libpq connects to, whatever its name is.
     ///
-    /// - Throws: ``InboxError`` for an address that libpq cannot read, and for one with weaker options.
+    /// - Throws: ``InboxError`` for an unreadable address and for weaker options.
     init(_ target: String) throws(InboxError) {
-        // libpq's message quotes the unreadable address, so it is not used.
+        // libpq's error quotes the address, so the error is dropped.
         guard let parsed = PQconninfoParse(target, nil) else {
             throw InboxError(.badAddress, step: "reading the database's address")
         }
@@ -55,7 +53,7 @@ struct PostgresAddress {
         guard let machine = Self.otherMachine(options) else { return }
         for (option, values, usual) in Self.demands {
             guard let value = options[option] else {
-                // An empty value removes libpq's own, such as the oldest TLS.
+                // An empty value removes a default of libpq, such as the oldest allowed version of TLS.
                 if let first = values.first { self.additions.append((option, first)) }
                 continue
             }
@@ -72,10 +70,9 @@ struct PostgresAddress {
         }
     }
 
-    /// The options that a connection would have, without the password.
     private static func resolve(_ target: String) throws(InboxError) -> [String: String] {
-        // libpq reads all options, finds an invalid value, and connects to nobody. With a password it looks for no
-        // other.
+        // The invalid value makes libpq resolve all options and then stop before it connects. With a password given,
+        // libpq reads no password file.
         let nonsense = ("channel_binding", "?")
         let probe = PostgresTexts.with(["dbname", "password", nonsense.0]) { keys in
             PostgresTexts.with([target, "-", nonsense.1]) { values in PQconnectStartParams(keys, values, 1) }
@@ -83,7 +80,6 @@ struct PostgresAddress {
         defer { PQfinish(probe) }
         let options = PQconninfo(probe).map { Self.values($0).all } ?? [:]
         guard options[nonsense.0] == nonsense.1 else {
-            // For example, no file has the service.
             let words = String(cString: PQerrorMessage(probe)).split(whereSeparator: \.isNewline).joined(
                 separator: "; ")
             throw InboxError(.badAddress, step: "reading the database's address (\(words))")
@@ -91,7 +87,7 @@ struct PostgresAddress {
         return options
     }
 
-    /// The first place of a connection that is not on this machine; `nil` if all are.
+    /// The first host of the connection that is another machine; `nil` if there is none.
     private static func otherMachine(_ options: [String: String]) -> Substring? {
         func list(_ option: String) -> [Substring] {
             (options[option] ?? "").split(separator: ",", omittingEmptySubsequences: false)
@@ -104,15 +100,13 @@ struct PostgresAddress {
     }
 
     private static func isLocal(_ place: Substring) -> Bool {
-        // A path, a name in the abstract namespace and an empty place are unix sockets. The machine's administrator has
-        // to see that `localhost` leads to this machine.
+        // Unix sockets: a path, an abstract name, or no host. `localhost` is trusted to name this machine.
         if place.isEmpty || place.hasPrefix("/") || place.hasPrefix("@") { return true }
         if place == "localhost" || place == "::1" { return true }
         var number = in_addr()
         return inet_pton(AF_INET, String(place), &number) == 1 && UInt32(bigEndian: number.s_addr) >> 24 == 127
     }
 
-    /// Reads and frees options. Returns all with a value, and the names of all secret ones, which libpq shows as stars.
     private static func values(
         _ options: UnsafeMutablePointer<PQconninfoOption>
     ) -> (all: [String: String], secrets: [String]) {
@@ -132,7 +126,6 @@ struct PostgresAddress {
 }
 
 enum PostgresTexts {
-    /// Calls `body` with the texts as C strings, followed by a null pointer.
     static func with<Result>(
         _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
     ) -> Result {

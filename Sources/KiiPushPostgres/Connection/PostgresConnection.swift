@@ -3,8 +3,7 @@ import CPostgres
 import Glibc
 import KiiPushCore
 
-/// A connection that sends statements without waiting for earlier answers. Lives on the loop's thread, which watches
-/// its socket.
+/// A connection that sends statements without waiting for earlier answers. For use on the loop's thread.
 ///
 /// - Source: "Pipeline Mode" in the manual of libpq.
 final class PostgresConnection: DescriptorOwner {
@@ -12,10 +11,10 @@ final class PostgresConnection: DescriptorOwner {
 
     enum Answer {
         case rows([PostgresRows])
-        /// The server refused the batch, and did nothing of it. `step` is the refused step; `places` come from an error
-        /// of this schema's own.
+        /// The server refused the batch and rolled it back. `step` is the index of the refused statement. `places` are
+        /// indices that an error of this schema names.
         case refused(InboxError, places: [Int], step: Int)
-        /// The connection broke, so it is unknown whether the server carried out the batch.
+        /// The connection broke, so it is unknown whether the batch was committed.
         case unknown(InboxError)
 
         var result: Result<[PostgresRows], InboxError> {
@@ -39,11 +38,9 @@ final class PostgresConnection: DescriptorOwner {
     private let descriptor: Int32
     private var underWay: [Batch] = []
     private var isWriting = false
-    /// Called once, after the completions of all batches under way.
     private let broke: (InboxError) -> Void
     private var isBroken = false
 
-    /// Takes over an idle connection of libpq's.
     init(
         owning handle: OpaquePointer, on loop: EventLoop, broke: @escaping (InboxError) -> Void
     ) throws(InboxError) {
@@ -65,13 +62,12 @@ final class PostgresConnection: DescriptorOwner {
 
     var isIdle: Bool { self.underWay.isEmpty }
 
-    /// Sends statements as one transaction; rows in the answer mean that it is committed. Calls `completion` after the
-    /// completions of earlier batches: in a later turn of the loop's thread, or at once if the connection is broken.
+    /// Sends statements as one transaction. Rows in the answer mean that the transaction is committed. Completions run
+    /// in the order of the batches, in a later turn of the loop. On a broken connection `completion` runs at once.
     func send(_ steps: [Step], completion: @escaping (Answer) -> Void) {
         guard !self.isBroken else { return completion(.unknown(.away("using the database's connection"))) }
         let batch = Batch(steps: steps.map(\.statement), completion: completion)
         self.underWay.append(batch)
-        // A step that cannot be queued breaks the connection, which answers all batches under way.
         for step in steps where !self.isBroken { self.queue(step) }
         guard !self.isBroken else { return }
         if PQpipelineSync(self.handle) == 0 { return self.breaks() }
@@ -119,11 +115,10 @@ final class PostgresConnection: DescriptorOwner {
 
     private func readAnswers() {
         while !self.isBroken, !self.underWay.isEmpty, PQisBusy(self.handle) == 0 {
-            // A null result ends a statement's answers, and a result of its own ends a batch.
+            // A null result ends the results of one statement; a result of type "pipeline sync" ends a batch.
             guard let result = PQgetResult(self.handle) else { continue }
             self.read(result)
         }
-        // The server may have ended.
         if !self.isBroken, PQstatus(self.handle) == CONNECTION_BAD { self.breaks() }
     }
 
@@ -156,7 +151,7 @@ final class PostgresConnection: DescriptorOwner {
 
     // MARK: - The end
 
-    /// Closes the socket. Batches under way get the answer `unknown`.
+    /// Closes the socket and answers all unanswered batches with `unknown`.
     func breaks(_ error: InboxError = .away("waiting for the database")) {
         guard !self.isBroken else { return }
         self.isBroken = true
@@ -167,7 +162,6 @@ final class PostgresConnection: DescriptorOwner {
         self.broke(error)
     }
 
-    /// Blocks until every batch under way is answered, at most for `limit`: the loop ends.
     func finish(within limit: Duration) {
         let deadline = MonotonicInstant.now() + limit
         while !self.isBroken, !self.underWay.isEmpty {
@@ -181,23 +175,22 @@ final class PostgresConnection: DescriptorOwner {
     }
 }
 
-/// Whether the server has warned. It warns at a commit whose wait for a synchronous standby somebody has ended: the
-/// commit is then on one disk only. The store does not trust further commits on that connection; a new connection waits
-/// for standbys again.
+/// Whether the server has sent a warning. PostgreSQL sends a warning if an administrator cancels a commit's wait for
+/// the synchronous standby: the commit is then on one disk only. The store then trusts no further commit on this
+/// connection. A new connection waits for the standby again.
 ///
-/// - Source: `SyncRepWaitForLSN` of PostgreSQL. ``BlockingPostgres`` has the server send nothing milder than a warning.
+/// - Source: `SyncRepWaitForLSN` of PostgreSQL. ``BlockingPostgres`` sets `client_min_messages` to `warning`.
 final class PostgresWarnings {
     private let flag: UnsafeMutablePointer<Bool>
 
-    /// Replaces libpq's own receiver of warnings, which writes to standard error. Lives as long as the connection, or
-    /// until another receiver replaces it.
+    /// Replaces libpq's notice receiver, which writes to standard error.
     init(of handle: OpaquePointer?) {
         self.flag = .allocate(capacity: 1)
         self.flag.initialize(to: false)
         PQsetNoticeReceiver(
             handle,
             { flag, notice in
-                // The server sends INFO whatever its settings.
+                // The server sends INFO messages with every setting.
                 guard let word = PQresultErrorField(notice, cpostgres_severity), String(cString: word) == "WARNING"
                 else { return }
                 flag?.assumingMemoryBound(to: Bool.self).pointee = true
@@ -208,7 +201,6 @@ final class PostgresWarnings {
 
     var hasSome: Bool { self.flag.pointee }
 
-    /// Clears the flag, once the statement that caused the warning is undone.
     func forget() { self.flag.pointee = false }
 }
 #endif

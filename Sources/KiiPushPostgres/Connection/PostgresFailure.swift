@@ -4,27 +4,21 @@ import Glibc
 import KiiPushCore
 
 extension InboxError {
-    /// The connection broke, or there is none.
     static func away(_ step: String) -> InboxError { InboxError(.away, step: step) }
 
-    /// The server's refusal. Its words may quote a row, and are not kept.
-    ///
-    /// - Source: "PostgreSQL Error Codes" in its manual.
+    /// An error of the server. The server's text may quote a row, so only the error code is stored.
     init(_ result: OpaquePointer, step: String) {
         let field = PQresultErrorField(result, cpostgres_sqlstate)
         self.init(sqlState: field.map { String(cString: $0) } ?? "", step: step)
         guard let words = PQresultErrorField(result, cpostgres_message).map({ String(cString: $0) }) else { return }
-        // Messages of the schema's own.
         switch self.sqlState {
         case "KII01":
-            // The process and its host. A gateway that finds its own process there has lost the lease.
             let parts = words.split(separator: " ", maxSplits: 1)
             guard let processID = parts.first.flatMap({ Int($0) }), let host = parts.last.map(String.init),
                 (processID, host) != (Int(getpid()), HostProcess.hostName)
             else { return }
             self.kind = .nameTaken(host: host, processID: processID)
         case "KII04":
-            // The process, milliseconds, and the host.
             let parts = words.split(separator: " ", maxSplits: 2)
             self.kind = .nameInUse(
                 host: parts.dropFirst(2).first.map(String.init) ?? "", processID: parts.first.flatMap { Int($0) } ?? 0,
@@ -37,15 +31,13 @@ extension InboxError {
     init(sqlState: String, step: String) {
         let kind: Kind =
             switch sqlState {
-            // Disk full, out of memory.
+            // Disk full; out of memory.
             case "53100", "53200": .full
-            // A standby refuses writes; the role lacks a right.
             case "25006", "42501": .notPermitted
-            // Errors of the schema's own: another session has the name, or another gateway has the shards.
             case "KII01": .fenced
             case "KII05": .ofAnother
             case "KII08": .restored(missing: nil)
-            // A missing schema, table or function, or one that already exists.
+            // A schema, table or function that is missing, or that already exists.
             case "3F000", "42P01", "42883", "42P07", "42723": .halfMade
             case "KII03", "55P03", "40001", "40P01": .locked
             case _ where sqlState.hasPrefix("08") || sqlState.hasPrefix("57"): .away

@@ -1,26 +1,23 @@
 #if Postgres
 import KiiPushCore
 
-/// The parameters of one statement, in PostgreSQL's binary format. Numbers are `bigint` here, whatever type the table
-/// has.
+/// The parameters of one statement, in PostgreSQL's binary format. Every number is sent as a `bigint`, whatever the
+/// type of the column.
 ///
 /// - Source: PostgreSQL's `array_recv` and `int8recv`; "Message Formats" in its manual, `Bind`.
 struct PostgresParameters {
-    /// All parameters in a row, after an unused byte: so an empty parameter has an address too, or libpq would read it
-    /// as NULL.
+    /// All parameters, one after the other. The first byte is unused, so that an empty parameter has an address too:
+    /// libpq reads a null address as NULL.
     private(set) var bytes: [UInt8] = [0]
-    /// The place of each parameter; `nil` for NULL.
     private(set) var ranges: [Range<Int>?] = []
 
-    // `src/include/catalog/pg_type.dat`: numbers that never change.
+    // Object IDs from PostgreSQL's `src/include/catalog/pg_type.dat`. They never change.
     private static let (bytea, bigint, text): (Int32, Int32, Int32) = (17, 20, 25)
 
-    /// Whether all parameters are texts, which end with a byte of 0 and are not in the binary format.
     let areTexts: Bool
 
     init() { self.areTexts = false }
 
-    /// Texts whose types the server finds out.
     init(texts: [String?]) {
         self.areTexts = true
         for text in texts {
@@ -41,7 +38,6 @@ struct PostgresParameters {
 
     mutating func add(_ bytes: [UInt8]) { self.add { $0.bytes.append(contentsOf: bytes) } }
 
-    /// Adds an array of `bigint`, with one number for each of `items`.
     mutating func add<Items: Collection>(_ items: Items, number: (Items.Element) -> Int64?) {
         self.addArray(of: PostgresParameters.bigint, items) { parameters, item in
             guard let number = number(item) else { return parameters.append(Int32(-1)) }
@@ -75,7 +71,7 @@ struct PostgresParameters {
     ) {
         self.add { parameters in
             parameters.append(Int32(items.isEmpty ? 0 : 1))
-            // The flag for NULLs. The server counts them itself.
+            // The flag for NULLs, which the server ignores.
             parameters.append(Int32(0))
             parameters.append(type)
             guard !items.isEmpty else { return }
@@ -95,7 +91,7 @@ struct PostgresParameters {
         withUnsafeBytes(of: number.bigEndian) { self.bytes.append(contentsOf: $0) }
     }
 
-    /// PostgreSQL allows no U+0000 in texts. A handler's reason may hold one, and must not block the turn.
+    /// Removes U+0000, which PostgreSQL refuses in texts: the reason of a handler's error may contain it.
     private mutating func append(text: String) {
         guard text.utf8.contains(0) else { return self.bytes.append(contentsOf: text.utf8) }
         for unit in text.utf8 {
@@ -103,14 +99,13 @@ struct PostgresParameters {
         }
     }
 
-    /// Writes at `place` the number of bytes after it.
     private mutating func setLength(at place: Int) {
         let length = Int32(self.bytes.count - place - 4)
         withUnsafeBytes(of: length.bigEndian) { self.bytes.replaceSubrange(place..<place + 4, with: $0) }
     }
 }
 
-/// A statement, prepared once for each connection; a statement without a name is not prepared.
+/// A statement that is prepared once for each connection. A statement without a name is not prepared.
 struct PostgresStatement: Sendable, Hashable {
     var name: String
     var sql: String

@@ -12,11 +12,9 @@ final class PostgresRows {
 
     func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(self.result, Int32(row), Int32(column)) == 1 }
 
-    /// A `smallint`, `integer` or `bigint`; 0 for NULL.
     func integer(_ row: Int, _ column: Int) -> Int64 {
         let bytes = self.bytes(row, column)
         guard let first = bytes.first else { return 0 }
-        // Big-endian, in two's complement.
         return bytes.dropFirst().reduce(Int64(Int8(bitPattern: first))) { $0 << 8 | Int64($1) }
     }
 

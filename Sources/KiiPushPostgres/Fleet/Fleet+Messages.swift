@@ -1,10 +1,8 @@
 #if Postgres
 package import KiiPushCore
 
-/// Views of the messages in a fleet's database, like ``InboxReader`` for a file. Each database numbers its own
-/// messages, so the fleet has to have only one.
+/// Reads the messages of a fleet with a single database. With several databases message numbers would not be unique.
 extension Fleet {
-    /// The counts of all messages, by their state and outcome.
     package func ledger() async throws -> MessageLedger {
         try await self.askingTheOne { connection throws(InboxError) in
             MessageLedger(
@@ -12,12 +10,11 @@ extension Fleet {
         }
     }
 
-    /// Calls `body` for the messages in any of these states, in the order of their reception, without their events. A
-    /// million done messages take the database some seconds.
+    /// Calls `body` for all messages in these states, in the order of reception, without their events. A million
+    /// handled messages take some seconds.
     ///
-    /// - Parameters:
-    ///   - newest: the number of latest messages to include; default all.
-    ///   - body: called on another thread. An error that it throws ends the listing, and is rethrown.
+    /// - Parameters: - newest: the number of latest messages to include. Default: all. - body: called on another
+    ///   thread. An error of `body` ends the listing and is rethrown.
     package func forEachMessage(
         _ standings: Set<MessageRecord.Standing>, newest: Int? = nil,
         _ body: @escaping @Sendable (MessageRecord) throws -> Void
@@ -28,8 +25,8 @@ extension Fleet {
         let failure = Locked<(any Error)?>(nil)
         try await self.askingTheOne { connection throws(InboxError) in
             let step = "reading messages"
-            // The program that reads the list may stop reading, and as long as it does, PostgreSQL cannot vacuum dead
-            // rows.
+            // Limits the time of an idle transaction: PostgreSQL cannot vacuum dead rows while a reader of the list
+            // pauses.
             try connection.execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5min'", step: step)
             try connection.execute(
                 """
@@ -55,7 +52,7 @@ extension Fleet {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    /// One message with its events.
+    /// Returns one message with its events.
     ///
     /// - Throws: ``InboxAccessError``: `neverReceived`, `removed`; as ``check()``.
     package func trace(of messageID: Int64) async throws -> MessageRecord {
@@ -66,12 +63,11 @@ extension Fleet {
             return (last: last.integer(0, 0), record: try MessageRecord(messageID, in: connection))
         }
         if let record = found.record { return record }
-        // Some numbers of a block are never used.
+        // Below the last number there are gaps: a gateway reserves numbers and does not use them all.
         if messageID > found.last { throw InboxAccessError.neverReceived(messageID: messageID, last: found.last) }
         throw InboxAccessError.removed(messageID: messageID)
     }
 
-    /// The messages of one state, as parts of a statement.
     private static func messages(_ standing: MessageRecord.Standing) -> [String] {
         func messages(_ state: RowState, besides others: String = "") -> String {
             "SELECT *, \(state.rawValue) AS standing FROM kii_push.message WHERE state = \(state.rawValue) \(others)"
@@ -111,9 +107,8 @@ extension Fleet {
 }
 
 extension MessageRecord {
-    /// Reads a message with its events; `nil` if there is none.
     fileprivate init?(_ messageID: Int64, in connection: BlockingPostgres) throws(InboxError) {
-        // The row and its events have to match.
+        // One snapshot, so that the row and its events match.
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ", step: "looking for a message")
         let rows = try connection.rows(
             """

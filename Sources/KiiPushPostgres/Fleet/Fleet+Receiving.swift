@@ -2,20 +2,17 @@
 public import KiiPushCore
 
 extension Fleet {
-    /// Receives as one gateway of the fleet, until the task is cancelled. It works as
-    /// ``PushRuntime/receive(handler:observer:tell:)``, with a runtime for each database. If one database cannot be
-    /// reached, the others continue.
+    /// Receives as one gateway of the fleet until the task is cancelled. It works as
+    /// ``PushRuntime/receive(handler:observer:tell:)``, with one runtime for each database. If a database cannot be
+    /// reached, the runtimes of the others continue.
     ///
-    /// - Parameters:
-    ///   - gateway: as for ``PushRuntime/init(_:gateway:configuration:)``.
-    ///   - configuration: of each runtime; its bounds apply to each. The state directory of the second database is
-    ///     `database-2` in it, and so on.
-    ///   - handler: makes the handler of the agent with this name. Called on any thread whenever the agent starts.
-    ///   - observer: gets each agent's events.
-    ///   - tell: gets the gateway's events, with the number of the database, from 0. Called on any thread, which it
-    ///     must not block.
-    /// - Throws: As ``PushRuntime/receive(handler:observer:tell:)`` and ``PushRuntime/init(_:gateway:configuration:)``.
-    ///   All agents have stopped then.
+    /// - Parameters: - gateway: as for ``PushRuntime/init(_:gateway:configuration:)``. - configuration: of each
+    ///   runtime; its bounds apply to each. The second database has the state directory `database-2` inside the
+    ///   configured directory, and so on. - handler: returns the handler of the agent with this name. Called on any
+    ///   thread whenever the agent starts. - observer: gets each agent's events. - tell: gets the gateway's events,
+    ///   with the number of the database, from 0. Called on any thread. It must not block.
+    /// - Throws: As ``PushRuntime/receive(handler:observer:tell:)`` and ``PushRuntime/init(_:gateway:configuration:)``,
+    ///   after all agents have stopped.
     public func receive(
         as gateway: String, configuration: PushRuntime.Configuration = PushRuntime.Configuration(),
         handler: @escaping @Sendable (_ agent: String) -> any NotificationHandler,
@@ -42,7 +39,7 @@ extension Fleet {
                         try await runtime.receive(handler: handler, observer: observer, tell: { tell(place, $0) })
                     }
                 }
-                // The first failure ends the others.
+                // The first error ends all runtimes.
                 for try await _ in group {}
             }
         } catch {
@@ -55,25 +52,25 @@ extension Fleet {
 
 /// An event of a gateway. New cases may be added.
 public enum FleetEvent: Sendable, Hashable {
-    /// The gateway's number of shards or of agents has changed, or the number of gateways. Of 1,024 shards each gateway
-    /// has its share.
+    /// The gateway's number of shards or agents has changed, or the number of gateways. A fleet has 1,024 shards, which
+    /// the gateways divide among themselves.
     case holding(shards: Int, agents: Int, gateways: Int)
-    /// The leases of other gateways had ended, and this one has declared this number of their shards free. Messages
-    /// that were in hand there are handled again.
+    /// Other gateways' leases had ended, and this gateway has freed this number of their shards. Messages whose
+    /// handlers were running there are handled again.
     case tookOver(shards: Int)
-    /// The database cannot be reached, or refuses the gateway, for this reason. The gateway acknowledges nothing, and
-    /// tries again. Reported once for each reason.
+    /// The database cannot be reached, or refuses the gateway. The gateway acknowledges no messages, and tries again.
+    /// Reported once for each reason.
     case databaseFailed(reason: String)
-    /// The database refuses work other than messages, for this reason: reading which agents are declared, removing an
-    /// agent, or carrying out requests of `kii-push inbox`. The gateway tries again. Reported once for each reason.
+    /// The database refuses other work than messages: reading the declared agents, removing an agent, or carrying out
+    /// requests of `kii-push inbox`. The gateway tries again. Reported once for each reason.
     case refused(reason: String)
     /// The database works again.
     case databaseRecovered
-    /// The lease was not renewed in time, so other gateways may take over: all agents stop. They start again if the
-    /// lease is renewed before others have taken over.
+    /// The lease was not renewed in time, so other gateways may take over: all agents stop. The agents start again if
+    /// the lease is renewed before another gateway has taken over.
     case leaseOver
-    /// An agent could not continue, for this reason. The gateway restarts it after `retryIn`; if that is `nil`, only
-    /// when the agent is declared anew.
+    /// An agent failed. The gateway restarts the agent after `retryIn`. If `retryIn` is `nil`, the agent starts again
+    /// only after a new declaration.
     case agentFailed(name: String, reason: String, retryIn: Duration?)
 }
 #endif

@@ -3,10 +3,9 @@ import Glibc
 package import KiiPushCore
 
 extension Fleet {
-    /// The most requests to ask for together; a gateway carries out at most as many after one renewal.
+    /// The most requests in one call. A gateway carries out at most this number after each renewal of its lease.
     package static let requestsAtOnce = 1000
 
-    /// The numbers of all dead letters, in the order of their reception.
     package func deadLetters() async throws -> [Int64] {
         try await self.askingTheOne { connection throws(InboxError) in
             let rows = try connection.rows(
@@ -15,11 +14,11 @@ extension Fleet {
         }
     }
 
-    /// Asks the gateways that have these messages to try them again or to drop them, which they do within 3 s.
+    /// Asks the gateways that have these messages to retry or to drop them. A gateway does so within 3 s.
     ///
-    /// - Parameter patience: how long to wait for each further answer.
-    /// - Returns: the answers, by message. A missing message is still requested: the next gateway that has it carries
-    ///   the request out.
+    /// - Parameter patience: the longest wait for the next answer.
+    /// - Returns: the answers, by message. Requests without an answer remain: the next gateway of the message carries
+    ///   them out.
     package func decide(
         _ decision: PushRuntime.Decision, _ messages: [Int64], patience: Duration = .seconds(8)
     ) async throws -> [Int64: MessageDecision] {

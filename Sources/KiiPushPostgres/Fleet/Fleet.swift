@@ -1,21 +1,28 @@
 #if Postgres
 public import KiiPushCore
 
-/// The agents and the gateways of a fleet, for administration. It needs no gateway of its own.
+/// The agents and gateways of a fleet, for administration.
 ///
-/// Each call opens a connection of its own to the database, on a thread of its own, and closes it.
+/// A gateway is a process that receives for a share of the agents. This type needs no gateway. Each call opens its own
+/// connection to the database, on its own thread, and closes the connection.
+///
+/// ```swift
+/// let fleet = Fleet(.postgres("postgres://kii@db.example.com/push"))
+/// try await fleet.makeTables()
+/// try await fleet.add([configuration])
+/// ```
 public struct Fleet: Sendable {
     let store: FleetStore
 
-    /// The fleet that has its messages and its agents in `store`.
+    /// Creates a fleet whose messages and agents are in `store`.
     public init(_ store: FleetStore) { self.store = store }
 
     package var isOfOne: Bool { self.store.isOne }
 
     // MARK: - The schema
 
-    /// Makes the tables where there are none, in one transaction of each database. It needs a superuser or the
-    /// database's owner; a gateway needs fewer rights.
+    /// Creates missing tables, in one transaction for each database. The role must be a superuser or the owner of the
+    /// database. A gateway needs fewer rights.
     ///
     /// - Throws: As ``check()``.
     public func makeTables() async throws {
@@ -27,12 +34,11 @@ public struct Fleet: Sendable {
     /// Throws unless each database can be reached, has the tables of this version, and gives this role the rights of a
     /// gateway.
     ///
-    /// - Throws: `PushAgentError`: `inbox`, also for a role that lacks a right, and for a database with a part of these
-    ///   tables, such as during the restoration of a backup; `invalidConfiguration` for an unusable address, and for a
-    ///   database without these tables.
+    /// - Throws: `PushAgentError.inbox` also for a role without the rights, and for a database with only some of the
+    ///   tables, as during the restoration of a backup. `PushAgentError.invalidConfiguration` for an unusable address,
+    ///   and for a database without the tables.
     public func check() async throws { _ = try await self.asking(PostgresSchema.checkRights) }
 
-    /// The oldest version of the tables in any database; 0 where there are none.
     package func schemaVersion() async throws -> Int {
         var oldest = Int.max
         for target in self.store.targets {
@@ -46,12 +52,12 @@ public struct Fleet: Sendable {
 
     // MARK: - Agents
 
-    /// Declares agents, or changes the declarations of those with the same names. Each database stores all of its
-    /// agents or none. Within 3 s, the gateway that has an agent's shard starts it, or stops it and starts it anew. The
-    /// database stores the agents' credentials.
+    /// Declares agents, or replaces the declarations of agents with the same names. Each database stores all of its
+    /// agents or none. Within 3 s the agent's gateway starts or restarts the agent. The database stores the agents'
+    /// credentials.
     ///
-    /// - Throws: `PushAgentError`: `invalidConfiguration` for a declaration that no agent could begin with, or for a
-    ///   name that occurs twice; as ``check()``.
+    /// - Throws: `PushAgentError.invalidConfiguration` for an invalid declaration or for a name that occurs twice; as
+    ///   ``check()``.
     public func add(_ agents: [PushAgent.Configuration]) async throws {
         var texts: [String: String] = [:]
         for agent in agents {
@@ -69,11 +75,10 @@ public struct Fleet: Sendable {
         for (target, texts) in try await self.places(of: texts) { try await self.declare(texts, at: target) }
     }
 
-    /// The agents of each database: where they are declared, or where their names lead to.
+    /// Assigns agents to databases: the database that already declares the agent, otherwise by the hash of the name.
     private func places(of texts: [String: String]) async throws -> [String: [String: String]] {
         let targets = self.store.targets
         let names = Array(texts.keys)
-        // A single database has them all.
         var known: [Set<String>] = []
         if targets.count > 1 {
             known = try await self.asking { connection throws(InboxError) -> Set<String> in
@@ -94,7 +99,7 @@ public struct Fleet: Sendable {
         return places
     }
 
-    /// FNV-1a, since every process has to compute the same place. The shard comes from another hash.
+    /// FNV-1a, so that every process computes the same database. Shards use another hash.
     static func place(of name: String, among count: Int) -> Int {
         let hash = name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return Int((hash >> 32) % UInt64(max(count, 1)))
@@ -103,7 +108,7 @@ public struct Fleet: Sendable {
     private func declare(_ texts: [String: String], at target: String) async throws {
         let list = String(decoding: JSONValue.object(texts.map { ($0, JSONValue($1)) }).serialized(), as: UTF8.self)
         try await self.asking(target) { connection throws(InboxError) in
-            // A gateway that takes shards meanwhile may have locked them in another order.
+            // Retries a deadlock with a gateway that takes the same shards in another order.
             for _ in 0..<3 {
                 do throws(InboxError) {
                     return try Fleet.declare(list, connection)
@@ -116,11 +121,10 @@ public struct Fleet: Sendable {
         }
     }
 
-    /// - Parameter list: a JSON object with the declarations as texts, by name.
     private static func declare(_ list: String, _ connection: BlockingPostgres) throws(InboxError) {
         let step = "declaring agents"
         try connection.execute("BEGIN", step: step)
-        // One declaration at a time, since each locks shards.
+        // One declaration at a time, because each locks shards.
         try connection.execute("SELECT pg_advisory_xact_lock(\(PostgresSchema.lock + 1))", step: step)
         _ = try connection.rows(
             """
@@ -128,8 +132,8 @@ public struct Fleet: Sendable {
             SELECT key, kii_push.shard_of(key), value FROM json_each_text($1)
             ON CONFLICT (name) DO UPDATE SET declaration = excluded.declaration, is_leaving = false
             """, [list], step: step)
-        // Last: a gateway that takes over shards waits for these locks, and its lease is renewed in the same
-        // transaction.
+        // Locks the shards last: a gateway that takes over shards waits for these locks, and renews its lease in the
+        // same transaction.
         _ = try connection.rows(
             """
             UPDATE kii_push.shard SET revision = revision + 1
@@ -138,9 +142,8 @@ public struct Fleet: Sendable {
         try connection.execute("COMMIT", step: step)
     }
 
-    /// Has an agent's gateway stop the agent and remove it, within 3 s after its last message was handled. The agent's
-    /// unfinished messages wait for an agent that is declared for the same user or thing. The cloud keeps the
-    /// installation.
+    /// Stops and removes an agent, within 3 s after its last message was handled. The agent's unfinished messages wait
+    /// for another agent of the same user or thing. The cloud keeps the installation.
     ///
     /// - Returns: whether the agent was declared.
     /// - Throws: As ``check()``.
@@ -153,7 +156,7 @@ public struct Fleet: Sendable {
         }.contains(true)
     }
 
-    /// The names of all declared agents, sorted.
+    /// Returns the names of all declared agents, sorted.
     ///
     /// - Throws: As ``check()``.
     public func agents() async throws -> [String] {
@@ -166,9 +169,10 @@ public struct Fleet: Sendable {
 
     // MARK: - Gateways
 
-    /// Has a gateway hand over all its shards, and take none until its process starts again: before an upgrade, say.
+    /// Makes a gateway hand over all its shards, for example before an upgrade. It takes no shards until its process
+    /// starts again.
     ///
-    /// - Returns: whether there is a gateway of this name.
+    /// - Returns: whether there is a gateway with this name.
     /// - Throws: As ``check()``.
     @discardableResult
     public func drain(gateway name: String) async throws -> Bool {
@@ -180,8 +184,8 @@ public struct Fleet: Sendable {
         }.contains(true)
     }
 
-    /// The gateways with their shards, agents and waiting messages. If some databases cannot be reached, the status
-    /// names them.
+    /// Returns the gateways with their shards, agents and waiting messages. If some databases cannot be reached, the
+    /// status names them.
     ///
     /// - Throws: As ``check()``, if no database can be reached.
     public func status() async throws -> FleetStatus {
@@ -206,7 +210,6 @@ public struct Fleet: Sendable {
 
     // MARK: - Asking
 
-    /// Calls `body` for each database, one after the other.
     private func asking<Value: Sendable>(
         _ body: @escaping @Sendable (BlockingPostgres) throws(InboxError) -> Value
     ) async throws(PushAgentError) -> [Value] {

@@ -2,8 +2,6 @@
 import Glibc
 import KiiPushCore
 
-/// States of agents that are not in the database yet, by name. Nobody else can have changed them while this process has
-/// the shards.
 final class UnsavedStates: Sendable {
     private let states = Locked<[String: (row: FleetRow, text: String)]>([:])
 
@@ -43,12 +41,10 @@ final class FleetAgentState: AgentStatePlace {
 
     func save(_ state: AgentState, completion: @escaping (Result<Void, FileError>) -> Void) {
         let text = String(decoding: state.json.serialized(), as: UTF8.self)
-        // A reader gets the state that is to be written.
         self.text.withLock { $0 = text }
         self.unsaved.note(text, of: self.row)
         self.store.value.save(text, of: self.row) { result in
             if case .success = result { self.unsaved.saved(text, of: self.row.name) }
-            // The reason is in the store's own report.
             completion(result.mapError { _ in .system(path: self.path, operation: "write", code: EIO) })
         }
     }

@@ -1,27 +1,24 @@
 #if Postgres
 import KiiPushCore
 
-/// The messages that wait for handlers of one gateway, in one of its databases.
 package struct FleetBacklog: Sendable, Hashable {
     /// From 0.
     package var database: Int
-    /// Number of waiting messages, by shard, without shards that have none.
+    /// The number of waiting messages of each shard, without empty shards.
     package var messages: [Int64: Int64] = [:]
-    /// Age of the oldest waiting message, by its gateway's clock.
     package var lag = Duration.zero
-    /// Number of dead letters that the store keeps.
     package var deadLetters: Int64 = 0
 }
 
 extension Fleet {
-    /// The backlog of `gateway`, for each database that can be reached.
+    /// Returns the backlog of `gateway` in each database that can be reached.
     ///
-    /// - Parameter failing: databases to leave out.
+    /// - Parameter failing: databases to skip.
     package func backlog(of gateway: String, besides failing: Set<Int> = []) async -> [FleetBacklog] {
         var backlogs: [FleetBacklog] = []
         for (place, target) in self.store.targets.enumerated() where !failing.contains(place) {
             let backlog = try? await self.asking(target) { connection throws(InboxError) in
-                // Whoever asks for metrics waits meanwhile.
+                // A short limit, because the caller answers a request for metrics.
                 try connection.execute("SET statement_timeout = '3s'", step: "counting what waits")
                 let rows = try connection.rows(
                     """

@@ -1,12 +1,11 @@
 #if Postgres
 import KiiPushCore
 
-/// Renews a gateway's lease periodically, and notices when the last renewal is too old. Lives on the loop's thread.
+/// Renews a gateway's lease periodically, and reports when the lease is over. For use on the loop's thread.
 final class FleetLease {
     enum Event: Sendable {
         case renewed(FleetRenewal)
         case failed(InboxError)
-        /// The lease is over: others may have taken over by now.
         case over
     }
 
@@ -14,19 +13,15 @@ final class FleetLease {
     private let loop: EventLoop
     private let hear: @Sendable (Event) -> Void
     private let length: Duration
-    /// Until then nobody else takes over. By a clock that continues while the machine sleeps (`CLOCK_BOOTTIME`).
+    /// The end of the lease, by a clock that continues while the machine sleeps (`CLOCK_BOOTTIME`).
     private var end: ContinuousClock.Instant
     private var isOver = true
-    /// The deadline for the answer of the request under way.
     private var answerEnd: ContinuousClock.Instant?
     private var isCancelled = false
-    /// The time of the latest renewal, sent or attempted.
     private var askedAt: MonotonicInstant
     private var timer: TimerID?
     private var watching: TimerID?
-    /// Whether the gateway takes shards.
     var joins = true
-    /// Whether shards have to come or go, so that renewals have to be frequent.
     var isHasty = false { didSet { if self.isHasty, !oldValue { self.plan() } } }
 
     init(_ store: PostgresStore, on loop: EventLoop, hear: @escaping @Sendable (Event) -> Void) {
@@ -43,7 +38,7 @@ final class FleetLease {
         for timer in [self.timer, self.watching].compactMap({ $0 }) { self.loop.cancel(timer) }
     }
 
-    /// Releases all shards and the name, and stops renewing: a renewal would take shards again.
+    /// Releases all shards and the gateway's name, and stops the renewals: a renewal would take shards again.
     func leave(completion: @escaping StoreCompletion<Void>) {
         self.isCancelled = true
         if let timer { self.loop.cancel(timer) }
@@ -56,7 +51,7 @@ final class FleetLease {
             self.isOver = true
             self.hear(.over)
         }
-        // Such a connection does not break by itself: the server hangs, or waits for a standby.
+        // Breaks a connection whose server hangs or waits for a standby.
         if let answerEnd, ContinuousClock.now > answerEnd {
             self.answerEnd = nil
             self.store.connection?.breaks()
@@ -67,8 +62,8 @@ final class FleetLease {
     private func plan() {
         guard !self.isCancelled else { return }
         if let timer { self.loop.cancel(timer) }
-        // 3 s of 10; much sooner while a gateway waits for a shard. The pause includes the time of the answer: others
-        // see the new lease once it is committed.
+        // 3 s with a lease of 10 s; 0.4 s while shards change gateways. Counted from the last request: other gateways
+        // see the new lease as soon as it is committed.
         let pause = self.isHasty || self.isOver ? self.length / 25 : self.length * 0.3
         self.timer = self.loop.schedule(at: max(self.loop.now, self.askedAt + pause)) { [weak self] in self?.renew() }
     }
@@ -76,14 +71,14 @@ final class FleetLease {
     private func renew() {
         guard self.answerEnd == nil else { return }
         self.askedAt = self.loop.now
-        // Counted from before the request is sent, and a fifth less: agents take a moment to stop.
+        // Counted from before the request, minus a fifth: stopping agents takes time.
         let end = ContinuousClock.now + self.length * 0.8
         self.answerEnd = end
         self.store.renew(joins: self.joins) { [weak self] result in
             guard let self, !self.isCancelled else { return }
             self.answerEnd = nil
             switch result {
-            // Others may have taken over again since.
+            // The answer came after the end of the lease, so others may have taken over.
             case .success where ContinuousClock.now > end: break
             case .success(let renewal):
                 self.end = end

@@ -1,14 +1,13 @@
 #if Postgres
-/// Decides what a gateway does about its shards and the agents there: a state machine without clocks or I/O.
+/// Decides which shards to hand over and which agents to start and stop. A state machine without clocks or I/O: its
+/// input is the database's answers, its output is steps.
 ///
-/// It hands over shards beyond its share: it stops the agents of 16 shards at a time, and releases each shard when none
-/// of its agents runs any more. Its input is the database's answers; its output is steps.
+/// To hand over a shard, it stops the shard's agents and then releases the shard. It stops the agents of 16 shards at a
+/// time.
 struct FleetPlan {
     enum Step: Hashable {
-        /// Read the agents of these shards. An earlier read of them is out of date.
         case read([Int64], number: Int)
         case start(FleetRow)
-        /// End the agent gracefully; call ``FleetPlan/ended(_:)`` when it has ended.
         case stop(agent: String)
         case remove(FleetRow)
         case release([Int64])
@@ -18,35 +17,27 @@ struct FleetPlan {
 
     private struct Shard {
         var revision: Int64
-        /// The number of the read whose answer counts; `nil` if none is under way.
         var read: Int?
-        /// Whether the agents of this revision are known.
         var isRead = false
-        /// Whether the last read failed.
         var isRefused = false
-        /// Whether the shard goes to another gateway.
         var isLeaving = false
-        /// Whether its agents stop for that.
         var isDraining = false
-        /// Whether its release is under way in the database.
+        /// Whether the release of the shard in the database is under way.
         var isReleasing = false
     }
 
     private struct Agent {
         var row: FleetRow
         var isStopping = false
-        /// Whether to start the agent again, with its declaration and state at that time.
+        /// Whether the agent starts again after its end, with its declaration and state at that time.
         var isRestarting = false
-        /// Whether to remove the agent's row when it has stopped.
         var isRemoved = false
     }
 
-    /// The most shards with agents to hand over at once.
     static let handedOverAtOnce = 16
 
     private var shards: [Int64: Shard] = [:]
     private var agents: [String: Agent] = [:]
-    /// Number of agents, by shard.
     private var occupied: [Int64: Int] = [:]
     private var lastRead = 0
     private var share = 0
@@ -54,17 +45,16 @@ struct FleetPlan {
 
     var shardCount: Int { self.shards.count }
     var agentCount: Int { self.agents.count }
-    /// Whether shards have to come or go, so that the lease should be renewed soon.
+    /// Whether shards are about to change gateways, so that the lease should be renewed soon.
     var isUnsettled: Bool {
-        // Shares are rounded up, so together they may exceed the shards, by less than the number of gateways. One
-        // gateway may lack them all.
+        // Shares are rounded up, so their sum may exceed the number of shards by less than the number of gateways. A
+        // single gateway may have all the missing shards.
         self.shards.count < self.share - self.gateways
             || self.shards.values.contains { $0.isLeaving || !$0.isRead && !$0.isRefused }
     }
 
     // MARK: - What happens
 
-    /// - Parameter shards: the gateway's shards, with the revisions of the agents there.
     mutating func renewed(share: Int, gateways: Int, shards: [Int64: Int64]) -> [Step] {
         (self.share, self.gateways) = (share, gateways)
         var steps: [Step] = []
@@ -98,7 +88,6 @@ struct FleetPlan {
         return steps
     }
 
-    /// The read failed. The plan repeats it after the next renewal.
     mutating func failedToRead(number: Int) {
         for id in self.shards.filter({ $0.value.read == number }).keys {
             self.shards[id]?.read = nil
@@ -114,11 +103,9 @@ struct FleetPlan {
         guard let shard = self.shards[id] else { return [] }
         if agent.isRemoved { return [.remove(agent.row)] + self.handOver() }
         guard !shard.isLeaving, agent.isRestarting || shard.read != nil else { return self.handOver() }
-        // An earlier read does not have the state that the agent has saved until now.
         return self.readAgain([id])
     }
 
-    /// The row could not be removed. The plan reads it again after the next renewal.
     mutating func failedToRemove(_ row: FleetRow) {
         self.shards[row.shard]?.isRead = false
         self.shards[row.shard]?.isRefused = true
@@ -129,14 +116,12 @@ struct FleetPlan {
         return steps + self.handOver()
     }
 
-    /// The release failed. The plan repeats it after the next renewal.
     mutating func failedToRelease(_ shards: [Int64]) {
         for id in shards { self.shards[id]?.isReleasing = false }
     }
 
-    /// Stops everything: the lease is over, or the gateway ends.
     mutating func suspend() -> [Step] {
-        // A release that is under way may still succeed.
+        // A release under way may still succeed.
         self.shards = self.shards.filter { $0.value.isReleasing }
         self.share = 0
         for name in self.agents.keys { self.agents[name]?.isRestarting = false }
@@ -188,15 +173,14 @@ struct FleetPlan {
     private mutating func handOver() -> [Step] {
         let staying = self.shards.filter { !$0.value.isLeaving }.keys
         guard staying.count > self.share || staying.count < self.shards.count else { return [] }
-        // The highest: a gateway takes the lowest free shards first, so the same few do not move from one gateway to
-        // the next.
+        // Hands over the highest numbers. A gateway takes the lowest free shards first, so the other order would move
+        // the same few shards again and again.
         for id in staying.sorted(by: >).prefix(max(0, staying.count - self.share)) {
             self.shards[id]?.isLeaving = true
         }
         var steps: [Step] = []
         var (empty, draining): ([Int64], Int) = ([], 0)
-        // In order: if empty shards went first, the first gateway to take some would get only those, and the others the
-        // agents.
+        // In ascending order. If empty shards went first, the first gateway to take shards would get only empty ones.
         for id in self.shards.filter({ $0.value.isLeaving }).keys.sorted() {
             if self.occupied[id] == nil {
                 guard self.shards[id]?.isReleasing == false else { continue }

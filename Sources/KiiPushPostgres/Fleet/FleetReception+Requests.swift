@@ -1,7 +1,7 @@
 #if Postgres
 import KiiPushCore
 
-/// A person's request, for the gateway that has a message.
+/// A user's request for a message, to its gateway.
 struct FleetRequest: Sendable, Hashable {
     var decision: PushRuntime.Decision
     var message: Int64
@@ -9,14 +9,14 @@ struct FleetRequest: Sendable, Hashable {
 }
 
 extension FleetReception {
-    /// Carries out the requests for this gateway's messages. A failed request stays for the next renewal.
+    /// Carries out the requests for this gateway's messages. A request that fails is tried again after the next
+    /// renewal.
     ///
-    /// - Parameter isWhole: whether agents start when this returns. Then it carries out every drop, and no retry.
+    /// - Parameter isWhole: before agents start: carries out all drops and no retries.
     /// - Returns: the error if requests could not be read; a `CancellationError` if this call did not read them.
     func carryOutRequests(isWhole: Bool) async -> (any Error)? {
-        // Requests are read only when all earlier ones are answered, so none is carried out twice.
+        // Only one task at a time, so that no request is carried out twice.
         while !self.begin() {
-            // Another task reads the requests now, and reports whether the database allows it.
             guard isWhole, (try? await Task.sleep(for: .milliseconds(50))) != nil else { return CancellationError() }
         }
         defer { self.isDeciding.withLock { $0 = false } }
@@ -35,11 +35,9 @@ extension FleetReception {
         }
     }
 
-    /// - Returns: the number of answered requests.
     private func carryOutSome(dropsOnly: Bool) async throws -> Int {
         let requests = try await self.ask { $0.requests(dropsOnly: dropsOnly, completion: $1) }
         var answered = 0
-        // Several people may have requested the same.
         var done: Set<FleetRequest> = []
         for request in requests where !Task.isCancelled {
             guard done.insert(request).inserted else {
@@ -55,7 +53,6 @@ extension FleetReception {
                 try await self.ask { $0.answer(request, decision, completion: $1) }
                 answered += 1
             } catch {
-                // The database is away, or others have the shard by now.
                 continue
             }
         }
@@ -64,7 +61,6 @@ extension FleetReception {
 }
 
 extension PostgresStore {
-    /// The unanswered requests for this gateway, oldest first.
     func requests(dropsOnly: Bool, completion: @escaping StoreCompletion<[FleetRequest]>) {
         var parameters = PostgresParameters()
         parameters.add(self.gateway.id)
@@ -82,7 +78,6 @@ extension PostgresStore {
         }
     }
 
-    /// Stores the answer to a request, unless the change itself has stored it.
     func answer(
         _ request: FleetRequest, _ decision: MessageDecision, completion: @escaping StoreCompletion<Void>
     ) {
@@ -99,7 +94,6 @@ extension PostgresStore {
 extension MessageDecision {
     fileprivate static let carriedOutAnswer: Int64 = -1
 
-    /// The answer's number in the table of requests.
     fileprivate var requestAnswer: Int64 {
         switch self {
         case .carriedOut: Self.carriedOutAnswer
@@ -118,7 +112,7 @@ extension MessageDecision {
 }
 
 extension PostgresStatements {
-    /// Deletes old answers that nobody read, and reads the open requests.
+    /// Deletes old answers that were never read, and returns the open requests.
     static let openRequests = PostgresStatement(
         "open_requests", "reading requests",
         """
@@ -142,8 +136,8 @@ extension PostgresStatements {
         """)
     static let requests = [openRequests, answerRequest]
 
-    /// A part of a statement that changes the message of parameter 2. It answers the requests for this change, so that
-    /// they are not carried out again.
+    /// Part of a statement that changes a message, whose number is parameter 2. It answers the requests for this change
+    /// in the same transaction, so that the change is not repeated.
     static func answer(_ decision: PushRuntime.Decision, where condition: String) -> String {
         """
         UPDATE kii_push.request SET answer = \(MessageDecision.carriedOutAnswer), answered_at = clock_timestamp()

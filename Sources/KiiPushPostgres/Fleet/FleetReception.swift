@@ -1,7 +1,7 @@
 #if Postgres
 import KiiPushCore
 
-/// Receives for the agents of a gateway's shards, as they come and go.
+/// Runs the agents of a gateway's shards, and starts and stops them as shards change.
 final class FleetReception: Sendable {
     private enum Event: Sendable {
         case lease(FleetLease.Event)
@@ -12,7 +12,6 @@ final class FleetReception: Sendable {
         case decided(failure: (any Error)?)
     }
 
-    /// Work that the database may refuse to a gateway that it knows.
     private enum Work { case reading, removing, deciding }
 
     typealias Handlers = @Sendable (_ agent: String) -> any NotificationHandler
@@ -24,12 +23,11 @@ final class FleetReception: Sendable {
     private let observer: @Sendable (String, PushEvent) -> Void
     private let tell: @Sendable (FleetEvent) -> Void
     private let events = AsyncStream.makeStream(of: Event.self)
-    /// Stops an agent, by name.
     private let stops = Locked<[String: OneShot<Void>]>([:])
     private let unsaved = UnsavedStates()
     let isDeciding = Locked(false)
 
-    /// The longest wait for a turn to be written, before a handover of a shard or the end of the gateway.
+    /// The longest wait until the last results are written, before a handover or the gateway's end.
     private static let patience: Duration = .seconds(30)
 
     init(
@@ -40,7 +38,7 @@ final class FleetReception: Sendable {
         (self.handlers, self.observer, self.tell) = (handlers, observer, tell)
     }
 
-    /// Receives until the task is cancelled or the runtime is shut down, and then hands over all shards.
+    /// Receives until the task is cancelled or the runtime is shut down, then hands over all shards.
     ///
     /// - Throws: ``PushAgentError/leaseLost(gateway:reason:)``; ``TransportError`` with code `shutDown`.
     func run() async throws {
@@ -53,8 +51,7 @@ final class FleetReception: Sendable {
         var end: InboxError?
         await withDiscardingTaskGroup { group in
             end = await self.follow(lease, &group)
-            // The running agents end gracefully, while the lease is still renewed. The gateway takes no shards
-            // meanwhile.
+            // The agents end gracefully while the lease is still renewed. The gateway takes no new shards.
             loop.submit { lease.value.joins = false }
             group.cancelAll()
         }
@@ -64,7 +61,7 @@ final class FleetReception: Sendable {
         }
         let isWritten = await self.runtime.writes(within: Self.patience)
         if isWritten { try? await self.save(self.unsaved.of(0..<1024)) }
-        // If the database cannot be reached, the lease runs out.
+        // If the database cannot be reached, the lease ends by itself.
         try? await self.ask { _, completion in
             if isWritten { return lease.value.leave(completion: completion) }
             lease.value.cancel()
@@ -72,7 +69,6 @@ final class FleetReception: Sendable {
         }
     }
 
-    /// - Returns: the reason if the database refuses the gateway for good.
     private func follow(_ lease: LoopIsolated<FleetLease>, _ group: inout DiscardingTaskGroup) async -> InboxError? {
         var plan = FleetPlan()
         var failure: String?
@@ -99,8 +95,8 @@ final class FleetReception: Sendable {
                     group.addTask { report.yield(.decided(failure: await self.carryOutRequests(isWhole: false))) }
                 }
             case .lease(.failed(let error)):
-                // During the restoration of a backup the database has no gateways at first. The gateway waits for as
-                // long as its lease lasts.
+                // During the restoration of a backup the table of gateways is empty for a while. The gateway continues
+                // until its lease is over.
                 if error.isFinal || isOver && error.kind == .restored(missing: nil) {
                     if case .restored = error.kind { self.tell(.databaseFailed(reason: error.advice)) }
                     return error
@@ -139,10 +135,8 @@ final class FleetReception: Sendable {
         return nil
     }
 
-    /// Reports a refusal of the database once for each reason, until that work succeeds again.
     private func note(_ failure: (any Error)?, of work: Work, _ refusals: inout [Work: String]) {
         guard let failure else { return refusals[work] = nil }
-        // The lease reports that the database is away, or that others have taken over.
         guard let error = failure as? InboxError, let state = error.sqlState, !state.hasPrefix("57P"),
             !error.isFinal, error.kind != .restored(missing: nil), error.kind != .locked
         else { return }
@@ -155,7 +149,7 @@ final class FleetReception: Sendable {
         switch step {
         case .read(let shards, let number):
             group.addTask {
-                // First, since a message to be dropped may be one that crashes every gateway.
+                // Before agents start, because a message to be dropped may crash every gateway that handles it.
                 report.yield(.decided(failure: await self.carryOutRequests(isWhole: true)))
                 do {
                     let rows = try await self.ask { $0.agents(of: shards, completion: $1) }
@@ -175,7 +169,6 @@ final class FleetReception: Sendable {
         case .stop(let name): _ = self.stops.withLock { $0[name]?.resume(()) }
         case .remove(let row):
             group.addTask {
-                // Its last results are in a turn that is being made or written.
                 do {
                     guard await self.runtime.writes(within: Self.patience) else {
                         throw InboxError.away("removing an agent")
@@ -205,7 +198,6 @@ final class FleetReception: Sendable {
             do {
                 try await self.ask { $0.save(text, of: row, completion: $1) }
             } catch let error as InboxError where error.kind == .locked {
-                // The agent is no longer declared.
             }
             self.unsaved.saved(text, of: row.name)
         }
@@ -244,7 +236,7 @@ final class FleetReception: Sendable {
         }
     }
 
-    /// Runs an agent and restarts it after errors: an agent that fails must not end the others.
+    /// Runs an agent and restarts it after errors, so that its failure does not end the other agents.
     private func run(_ agent: PushAgent, _ name: String) async {
         var pauses = Backoff(from: .seconds(1), upTo: .seconds(300))
         while !Task.isCancelled {

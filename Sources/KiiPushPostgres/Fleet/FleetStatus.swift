@@ -3,58 +3,59 @@ import KiiPushCore
 
 /// The state of a fleet at one moment.
 public struct FleetStatus: Sendable, Hashable {
-    /// One gateway, alive or not. A stopped gateway is forgotten after a day, a vanished one after a week.
+    /// One gateway. A stopped gateway is listed for a day, a vanished gateway for a week.
     public struct Gateway: Sendable, Hashable {
         /// The condition of a gateway.
         public enum Condition: String, Sendable, Hashable {
             /// Its lease is valid.
             case alive
-            /// Its lease is over, but its connection to the database stands: its process hangs, or the database is slow
-            /// to commit.
+            /// Its lease is over, but its connection to the database exists: the process hangs, or the database is
+            /// slow.
             case late
-            /// It ended in order, and has handed over its shards.
+            /// It has handed over its shards and ended.
             case stopped
-            /// Its lease is over, and so is its connection: it was killed, or is cut off.
+            /// Its lease and its connection are over: it was killed, or the network failed.
             case gone
         }
 
-        /// The gateway's database, from 0; one process is a gateway of each database.
+        /// The number of the database, from 0. A process is a separate gateway in each database.
         public var database: Int
         /// The gateway's name.
         public var name: String
-        /// The machine of its last process.
+        /// The machine of the gateway's latest process.
         public var host: String
-        /// The ID of its last process there.
+        /// The process ID on that machine.
         public var processID: Int
         /// Whether it is alive, or how it ended.
         public var condition: Condition
-        /// The time since it stopped, or since its lease was over; `nil` if it is alive.
+        /// The time since the gateway stopped, or since its lease was over; `nil` if the gateway is alive.
         public var endedFor: Duration?
         /// Whether its lease is valid.
         public var isAlive: Bool { self.condition == .alive }
-        /// Whether it hands over all its shards.
+        /// Whether the gateway is handing over all its shards.
         public var isDraining: Bool
-        /// Number of its shards, of 1,024.
+        /// The number of its shards, of 1,024.
         public var shards: Int
-        /// Number of agents that are declared for its shards.
+        /// The number of agents that are declared for its shards.
         public var agents: Int
-        /// Number of messages in its shards that wait for a handler or another attempt, or are with a handler.
+        /// The number of messages in its shards that wait for a handler or a retry, or whose handler is running.
         public var unhandled: Int
-        /// The age of the oldest of these messages; `nil` if there are none.
+        /// The age of the oldest message of ``unhandled``; `nil` if there is none.
         public var lag: Duration?
-        /// Number of times that others have declared it dead.
+        /// The number of times that other gateways have declared this gateway dead.
         public var timesDeclaredDead: Int
-        /// Number of shards of dead gateways that it has declared free.
+        /// The number of shards that it has freed because their gateways were dead.
         public var shardsTakenOver: Int
     }
 
     /// The gateways, sorted by database and name.
     public var gateways: [Gateway]
-    /// Number of shards without a gateway: for a moment during a handover, or because no gateway is alive.
+    /// The number of shards without a gateway, as during a handover or if no gateway is alive.
     public var freeShards: Int
-    /// Number of agents that are declared for the shards without a gateway.
+    /// The number of agents that are declared for shards without a gateway.
     public var agentsWithoutGateway: Int
-    /// The reasons why databases could not be reached, by number. The other members leave these databases out.
+    /// The reasons why databases could not be reached, by the number of the database. All other properties exclude
+    /// these databases.
     public var unreachable: [Int: String] = [:]
 
     init(_ connection: BlockingPostgres, database: Int) throws(InboxError) {
@@ -82,7 +83,7 @@ public struct FleetStatus: Sendable, Hashable {
         self.agentsWithoutGateway += other.agentsWithoutGateway
     }
 
-    /// Messages that wait for a handler or another attempt, or are with a handler, by installation.
+    /// Messages that wait for a handler or a retry, or whose handler is running, by installation.
     static let unhandled = """
         kii_push.installation CROSS JOIN LATERAL (
             SELECT received_ms FROM kii_push.message WHERE message.installation = installation.key AND state = 0

@@ -2,29 +2,29 @@
 import CPostgres
 import KiiPushCore
 
-/// The place of a fleet's messages and agents: one or more databases that all gateways reach.
+/// The location of a fleet's messages and agents: one or more databases that all gateways can reach.
 public struct FleetStore: Sendable {
     package let targets: [String]
 
-    /// A PostgreSQL of version 15 or later. On another machine it has to show a certificate for its name, signed by an
-    /// authority of this machine (`sslmode=verify-full`); weaker settings are refused.
+    /// A PostgreSQL database, version 15 or later. A database on another machine must show a certificate for its name,
+    /// signed by an authority that this machine trusts (`sslmode=verify-full`). Weaker settings are refused.
     ///
-    /// - Parameter target: a URL (`postgres://user@host/database`) or keywords (`host=… dbname=…`), as libpq takes
-    ///   them. libpq takes the rest from its environment variables. A password belongs into a password file:
+    /// - Parameter target: a URL (`postgres://user@host/database`) or keywords (`host=… dbname=…`), as libpq reads
+    ///   them. libpq takes missing values from its environment variables. A password belongs into a password file:
     ///   `passfile=`, `PGPASSFILE`, or the credential `pgpass` of systemd.
     /// - Source: "Connection Strings" in the manual of libpq
     public static func postgres(_ target: String) -> FleetStore { FleetStore(targets: [target]) }
 
-    /// Several independent databases, for when one is too slow for all messages. Each has agents of its own: an agent
-    /// stays where it was declared, and a hash of its name places a new one. A database that cannot be reached stops
-    /// only its own agents (``Fleet/receive(as:configuration:handler:observer:tell:)``).
+    /// Several independent databases, for more messages than one database can write. A hash of its name assigns a new
+    /// agent to a database, where the agent stays. If a database cannot be reached, only its own agents stop
+    /// (``Fleet/receive(as:configuration:handler:observer:tell:)``).
     ///
-    /// - Parameter targets: one or more, each as for ``postgres(_:)-(String)``, in the same order for every process.
+    /// - Parameter targets: one or more, each as for ``postgres(_:)-(String)``. Every process must use the same order.
     public static func postgres(_ targets: [String]) -> FleetStore { FleetStore(targets: targets) }
 
     package var isOne: Bool { self.targets.count == 1 }
 
-    /// Whether an address holds a password. The list of processes shows it if it came as an argument.
+    /// Whether an address holds a password. Other users can see an argument's password in the list of processes.
     package var holdsPassword: Bool {
         self.targets.contains { (try? PostgresAddress($0))?.hasPassword ?? false }
     }
@@ -43,7 +43,6 @@ final class GatewayStore: SharedStore {
     }
 
     var postgres: LoopIsolated<PostgresStore>? { self.opened.withLock { $0 } }
-    /// Whether opening failed because the database could not be reached.
     var isAway: Bool { self.failure.withLock { $0?.kind == .away } }
 
     func open(

@@ -2,15 +2,13 @@
 public import KiiPushCore
 
 extension PushRuntime {
-    /// A runtime that is one gateway of a fleet. It keeps its messages in the fleet's database, and receives for the
-    /// agents of its share (``receive(handler:observer:tell:)``).
+    /// Creates a runtime that is one gateway of a fleet. It stores its messages in the fleet's database, and receives
+    /// for the agents of its share (``receive(handler:observer:tell:)``).
     ///
-    /// - Parameters:
-    ///   - store: the fleet's messages: one database.
-    ///   - gateway: the gateway's name, which one process has at a time. After a process was killed, the next one waits
-    ///     until the former lease is over, 10 s at most.
-    ///   - configuration: as for any runtime, but ``Configuration/inbox`` and ``Bounds/handledKeptBytes`` have no
-    ///     effect, and the state directory holds only badges and the control socket.
+    /// - Parameters: - store: the fleet's store, with a single database. - gateway: the gateway's name. Only one
+    ///   process can have it. After a process was killed, the next process waits until the old lease is over, 10 s at
+    ///   most. - configuration: as for any runtime. ``Configuration/inbox`` and ``Bounds/handledKeptBytes`` have no
+    ///   effect. The state directory holds only badges and the control socket.
     /// - Throws: As ``init(configuration:)``.
     public convenience init(
         _ store: FleetStore, gateway: String, configuration: Configuration = Configuration()
@@ -37,23 +35,22 @@ extension PushRuntime {
 
     /// Receives for the agents of this gateway's share of the fleet, until the task is cancelled.
     ///
-    /// ``Fleet`` declares agents, and the live gateways share them. A new gateway takes its share from the others: they
-    /// stop an agent before they hand it over, so that nothing is handled twice. If a gateway dies, the others have its
-    /// agents within 15 s. Messages that were in hand there are handled again.
+    /// ``Fleet`` declares agents, and the live gateways share them. A new gateway takes its share from the others. The
+    /// old gateway stops an agent before the new gateway starts it, so that no message is handled twice. If a gateway
+    /// dies, the others run its agents within 15 s. Messages whose handlers were running there are handled again.
     ///
-    /// While the database cannot be reached, the gateway acknowledges nothing, and after 8 s all agents stop. They
-    /// continue when it can be reached again, unless others have taken over meanwhile. If an agent cannot continue, the
-    /// gateway reports the reason and restarts the agent; the others receive meanwhile. Cancellation stops all agents
-    /// as ``PushAgent/run()`` says, and hands over all shards.
+    /// While the database cannot be reached, the gateway acknowledges no messages, and after 8 s all agents stop. They
+    /// start again when the database can be reached, unless other gateways have taken over. If an agent fails, the
+    /// gateway reports the reason and restarts the agent. Cancellation stops all agents as ``PushAgent/run()`` says,
+    /// and hands over all shards.
     ///
-    /// - Parameters:
-    ///   - handler: makes the handler of the agent with this name. Called on any thread whenever the agent starts.
-    ///   - observer: gets each agent's events, as with ``PushAgent/observe(_:)``.
-    ///   - tell: gets the gateway's events. Called on any thread, which it must not block.
-    /// - Throws: ``PushAgentError``: `leaseLost`, `gatewayInUse`, `alreadyRunning`, `inbox`. `leaseLost` means that
-    ///   others have taken over, or that the database is older than its earlier contents. The process should then end,
-    ///   so that none of its handlers runs beside theirs. `inbox` means an unusable database. A database that cannot be
-    ///   reached does not throw: the gateway tries again every second.
+    /// - Parameters: - handler: returns the handler of the agent with this name. Called on any thread whenever the
+    ///   agent starts. - observer: gets each agent's events, as with ``PushAgent/observe(_:)``. - tell: gets the
+    ///   gateway's events. Called on any thread. It must not block.
+    /// - Throws: ``PushAgentError``: `leaseLost` if other gateways have taken over, or if the database was replaced by
+    ///   older contents. The process should then end, so that its handlers do not run beside theirs. `inbox` for an
+    ///   unusable database. `gatewayInUse` and `alreadyRunning`. A database that cannot be reached throws no error: the
+    ///   gateway tries again every second.
     public func receive(
         handler: @escaping @Sendable (_ agent: String) -> any NotificationHandler,
         observer: @escaping @Sendable (_ agent: String, PushEvent) -> Void = { _, _ in },
@@ -75,9 +72,7 @@ extension PushRuntime {
                 self, store, gateway: shared.gateway, handlers: handler, observer: observer, tell: tell
             ).run()
         } catch is CancellationError {
-            // Cancellation is the regular end.
         } catch let error as TransportError where error.code == .shutDown {
-            // The end of the runtime is regular too.
         }
     }
 

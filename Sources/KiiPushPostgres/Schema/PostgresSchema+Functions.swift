@@ -1,7 +1,7 @@
 #if Postgres
 extension PostgresSchema {
-    /// The form of functions. Each looks up names only in the catalog, whatever its caller's path. For a function in
-    /// SQL, PostgreSQL looks up the names when it makes the function.
+    /// Every function has a fixed search path, whatever the caller's path is. PostgreSQL resolves the names in an SQL
+    /// function when the function is created.
     static let plpgsql = "LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp"
 
     static let functions = """

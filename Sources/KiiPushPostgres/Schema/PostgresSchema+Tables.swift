@@ -1,11 +1,11 @@
 #if Postgres
 extension PostgresSchema {
-    /// Number of shards for the installations; never changed.
+    /// The number of shards. It must never change: the table of installations stores shard numbers.
     static let shards = 1024
-    /// The number of the lock for changes of the schema: "KiiP".
+    /// The key of the advisory lock for changes of the schema: "KiiP" in ASCII.
     static let lock = 0x4B69_6950
 
-    // Numbers of milliseconds, and offsets from `received_ms`, as in the inbox's file.
+    // Times are in milliseconds; some are offsets from `received_ms`, as in the inbox file.
     static let tables = """
         CREATE TABLE IF NOT EXISTS kii_push.migration (
             version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());

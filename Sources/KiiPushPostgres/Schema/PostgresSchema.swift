@@ -1,22 +1,20 @@
 #if Postgres
 package import KiiPushCore
 
-/// The tables and functions of the fleet in a database: schema `kii_push`.
 package enum PostgresSchema {
     static let version = 1
     private static let foreignKeys: Int64 = 3
 
-    /// Makes the schema where there is none, in one transaction. Blocks.
+    /// Creates missing tables, in one transaction. Blocks.
     ///
     /// - Throws: ``InboxError``.
     package static func make(_ target: String) throws(InboxError) {
         let connection = try BlockingPostgres(target, name: "kii-push-gateway store")
         let step = try self.making(on: connection)
         try connection.execute("BEGIN", step: step)
-        // One change of the schema at a time.
         try connection.execute("SELECT pg_advisory_xact_lock(\(self.lock))", step: step)
         try self.requireUnicode(connection)
-        // Never use a schema that somebody else makes meanwhile: using it may run code of theirs.
+        // Does not use a schema that another user creates meanwhile: that schema could run foreign code.
         if try !self.has("to_regnamespace('kii_push')", connection) {
             try connection.execute("CREATE SCHEMA kii_push", step: step)
         }
@@ -28,7 +26,6 @@ package enum PostgresSchema {
         try connection.execute("COMMIT", step: step)
     }
 
-    /// The step's name, with the roles, so that a role that lacks a right learns whom to ask for it.
     private static func making(on connection: BlockingPostgres) throws(InboxError) -> String {
         let roles = try connection.rows(
             """
@@ -38,8 +35,10 @@ package enum PostgresSchema {
         return "making the schema" + (roles.text(0, 0) ?? "")
     }
 
-    /// The installed version of the schema; 0 for none. Throws for another version than this library's, and for tables
-    /// without a version or foreign keys: a backup restores all tables first, then their rows, and foreign keys last.
+    /// The installed version of the schema; 0 if there is none.
+    ///
+    /// - Throws: ``InboxError`` for a version other than this library's, and for tables without a version or foreign
+    ///   keys. A backup restores tables first, rows second, and foreign keys last.
     static func installedVersion(_ connection: BlockingPostgres) throws(InboxError) -> Int {
         try self.checkOwners(connection)
         let version =
@@ -64,9 +63,8 @@ package enum PostgresSchema {
         try connection.rows("SELECT (\(object) IS NOT NULL)::integer", step: "reading the schema").integer(0, 0) != 0
     }
 
-    /// Throws if an object in the schema has an owner who is not trusted: triggers, views and functions run with the
-    /// rights of their caller. Trusted owners are this role and superusers. A role that is no superuser also trusts the
-    /// database's owner.
+    /// Throws if an untrusted role owns an object of the schema: triggers, views and functions run with the rights of
+    /// the caller. Trusted are this role and superusers. A role that is no superuser also trusts the database's owner.
     private static func checkOwners(_ connection: BlockingPostgres) throws(InboxError) {
         let others = try connection.rows(
             """
@@ -100,8 +98,8 @@ package enum PostgresSchema {
         }
     }
 
-    /// Throws unless the role has the rights of a gateway: without a right it would keep shards and not receive for
-    /// them.
+    /// Throws unless the role has the rights of a gateway. Without them the gateway would hold shards and receive no
+    /// messages.
     static func checkRights(_ connection: BlockingPostgres) throws(InboxError) {
         let tables = try connection.rows(
             """
@@ -116,7 +114,6 @@ package enum PostgresSchema {
         }
     }
 
-    /// Topics and reasons may have any character.
     private static func requireUnicode(_ connection: BlockingPostgres) throws(InboxError) {
         let rows = try connection.rows(
             "SELECT getdatabaseencoding()", step: "reading the database's encoding")

@@ -1,16 +1,15 @@
 #if Postgres
 import KiiPushCore
 
-/// The claims of a turn, grouped by kind, with one statement for all claims of a kind.
 struct PostgresClaims {
     private let claims: [StoreClaim]
-    /// In the order in which the kinds came, with the places of their claims.
     private var groups: [(statement: PostgresStatement, places: [Int])] = []
 
     init(_ claims: [StoreClaim]) {
         self.claims = claims
         for (place, claim) in claims.enumerated() {
-            // Two claims of a row may ask for the same row; the second has to find it taken.
+            // Separate statements for claims of single rows: two claims may ask for the same row, and only the first
+            // gets it.
             let index = claim.isOfRow ? nil : self.groups.firstIndex { $0.statement == claim.statement }
             if let index {
                 self.groups[index].places.append(place)
@@ -31,7 +30,6 @@ struct PostgresClaims {
             parameters.add(claims) { $0.argument(longestDelay) }
             if group.statement == PostgresStatements.sources { return [(group.statement, parameters)] }
             parameters.add(claims) { if case .source(_, let before?) = $0.kind { before } else { .max } }
-            // A scheduler has one scale.
             parameters.add(Int64(claims[0].scale.step))
             parameters.add(Int64(claims[0].scale.heaviest))
             if claims[0].takesInHand { parameters.add(turn) }
@@ -44,7 +42,6 @@ struct PostgresClaims {
 
     // MARK: - What is answered
 
-    /// Removes the claims' answers from the front of the turn's answers.
     func answers(_ rest: inout ArraySlice<PostgresRows>) -> [StoreAnswer] {
         var answers = [StoreAnswer](repeating: StoreAnswer(), count: self.claims.count)
         for group in self.groups {
@@ -101,20 +98,17 @@ extension StoreClaim {
         }
     }
 
-    /// The number that the statement's condition compares with.
     fileprivate func argument(_ longestDelay: Duration) -> Int64 {
         switch self.kind {
         case .unsettled(let sequence), .paused(let sequence), .suspects(let sequence), .row(let sequence): sequence
         case .source(let source, _): source
         case .retries: longestDelay.wholeNanoseconds / 1_000_000
-        // No source has a number after the last.
         case .sources(let after): after.map { $0 == .max ? $0 : $0 + 1 } ?? .min
         }
     }
 }
 
 extension StoredMessage {
-    /// Reads ``PostgresStatements/columns(state:)``; `nil` for an unknown state.
     init?(_ rows: PostgresRows, _ row: Int) {
         guard let state = RowState(rawValue: rows.integer(row, 2)) else { return nil }
         func time(_ column: Int) -> Timestamp { Timestamp(millisecondsSinceEpoch: rows.integer(row, column)) }

@@ -3,7 +3,7 @@ import KiiPushCore
 
 struct MessageNumbers {
     private static let blockSize: Int64 = 65_536
-    /// With fewer left, a turn asks for another block.
+    /// With fewer numbers left, a turn reserves another block of message numbers.
     private static let reserve = 32_768
 
     private var ranges: [Range<Int64>] = []
@@ -11,8 +11,8 @@ struct MessageNumbers {
     var left: Int { self.ranges.reduce(0) { $0 + $1.count } }
     var isLow: Bool { self.left < MessageNumbers.reserve }
 
-    /// Continues only with the block that begins with this number. The next messages of an installation then get higher
-    /// numbers than other gateways have given out.
+    /// Uses only numbers from this block on: they are higher than all numbers that other gateways have used for these
+    /// installations.
     mutating func begin(block: Int64) {
         self.ranges = []
         self.add(block: block)
@@ -32,11 +32,9 @@ struct MessageNumbers {
     }
 }
 
-/// The known installations, with their shards and the bytes that wait for their handlers.
 struct KnownInstallations {
     private struct Entry {
         var shard: Int64
-        /// The name of the agent that handles its messages.
         var agent: String
         var pendingBytes: Int64
     }
@@ -91,11 +89,10 @@ struct KnownInstallations {
 }
 
 extension RowState {
-    /// Whether the message waits for a handler or is with one.
     var isPending: Bool { self == .waiting || self == .inHand || self == .retry }
 }
 
-/// Unwritten proofs, by installation: brokers repeat no row up to this one.
+/// By installation, a row number that is not yet written: brokers repeat no row up to this number.
 struct Proofs {
     private var through: [Int64: Int64] = [:]
 
@@ -109,7 +106,6 @@ struct Proofs {
         return self.through
     }
 
-    /// Puts back proofs that were not written. Later notes are newer.
     mutating func putBack(_ notes: [Int64: Int64]) { self.through.merge(notes) { newer, _ in newer } }
 }
 #endif

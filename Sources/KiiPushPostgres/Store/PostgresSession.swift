@@ -3,17 +3,15 @@ import CPostgres
 import Glibc
 package import KiiPushCore
 
-/// A session with the database, opened on a thread that may block: the connection, and the store's initial values.
 package final class PostgresSession: Sendable {
-    /// A gateway's identity in the database.
     struct Gateway: Sendable, Hashable {
         var id: Int64
-        /// Changes whenever a process takes the name.
+        /// Changes whenever a process takes the gateway's name.
         var token: Int64
-        /// The number of the connection within the process: it rises.
+        /// The number of the connection within the process. Each connection has a higher number than the one before.
         var session: Int64 = 0
-        /// The number of the last turn that the database has confirmed, and the number of messages that it had stored
-        /// under the name by then. A database that knows of fewer is older.
+        /// The number of the last confirmed turn. With ``messages``, it detects a database that was replaced by an
+        /// older copy.
         var turn: Int64
         var messages: Int64
     }
@@ -23,14 +21,13 @@ package final class PostgresSession: Sendable {
     let dead: InboxCounts.Tally
     let clock: DatabaseClock
     let pendingBytes: [Int64: Int64]
-    /// The address of libpq's connection, which moves from one thread to the other; 0 once taken.
     private let handle: Locked<UInt>
 
-    /// Connects, checks the schema, and takes the gateway's name, or resumes it. Blocks.
+    /// Connects, checks the schema, and takes or resumes the gateway's name. Blocks.
     ///
-    /// - Parameter gateway: the process's identity so far, with an unused session number. `nil` takes the name, which
-    ///   may have to wait for another process's lease.
-    /// - Throws: ``InboxError``, of kind `nameInUse` if that process continues.
+    /// - Parameter gateway: the identity that the process already has, with an unused session number. `nil` takes the
+    ///   name, and may wait for the end of another process's lease.
+    /// - Throws: ``InboxError``, of kind `nameInUse` if another process keeps the name.
     package convenience init(_ configuration: PostgresConfiguration) throws(InboxError) {
         try self.init(configuration, resuming: nil)
     }
@@ -58,7 +55,6 @@ package final class PostgresSession: Sendable {
         self.clock = clock
         let dead = try connection.rows(PostgresStatements.dead.sql, step: PostgresStatements.dead.step)
         self.dead = InboxCounts.Tally(rows: dead.integer(0, 0), bytes: dead.integer(0, 1))
-        // A new process learns about each installation when it asks for it.
         var pendingBytes: [Int64: Int64] = [:]
         if gateway != nil {
             let rows = try connection.rows(
@@ -69,14 +65,14 @@ package final class PostgresSession: Sendable {
         try connection.prepare(
             PostgresStatements.turn + PostgresStatements.claims + PostgresStatements.questions
                 + PostgresStatements.fleet + PostgresStatements.requests)
-        // Slower statements are cancelled: the lease is renewed after them, on the same connection.
+        // A limit for every statement: the lease is renewed on the same connection.
         try connection.execute("SET statement_timeout = '5s'", step: "preparing a session")
         self.handle = Locked(UInt(bitPattern: connection.release()))
     }
 
     deinit { if let handle = self.take() { PQfinish(handle) } }
 
-    /// Waits once for the lease of a process that has the name, and may be gone.
+    /// Takes the name. If another process has a lease on it, waits once for the lease's end.
     private static func takeName(
         _ connection: BlockingPostgres, _ configuration: PostgresConfiguration
     ) throws(InboxError) -> PostgresRows {
@@ -92,13 +88,11 @@ package final class PostgresSession: Sendable {
             return try take()
         } catch {
             guard case .nameInUse(_, _, let timeLeft) = error.kind else { throw error }
-            // A minute at most.
             poll(nil, 0, Int32(clamping: timeLeft.wholeMillisecondsRoundedUp + 1))
             return try take()
         }
     }
 
-    /// Gives the connection to a loop, once.
     func connection(on loop: EventLoop, broke: @escaping (InboxError) -> Void) throws(InboxError) -> PostgresConnection
     {
         guard let taken = self.take() else { throw .away("using a session twice") }
@@ -113,12 +107,10 @@ package final class PostgresSession: Sendable {
     }
 }
 
-/// A gateway's settings for its database.
 package struct PostgresConfiguration: Sendable {
     package var target: String
-    /// The gateway's name in the database.
     package var gateway: String
-    /// The time for which a renewal keeps the gateway's shards.
+    /// The duration of the lease: a renewal keeps the gateway's shards for this time.
     package var lease: Duration = .seconds(10)
     package var keepsDoneFor: Duration = .seconds(24 * 3600)
     package var keepsDead = InboxCounts.Tally(rows: 100_000, bytes: 256 << 20)
@@ -129,14 +121,11 @@ package struct PostgresConfiguration: Sendable {
     package init(target: String, gateway: String) { (self.target, self.gateway) = (target, gateway) }
 }
 
-/// The lead of the database's calendar over this machine's. Gateways write the database's times, so that the times
-/// agree whatever clock a machine has.
 struct DatabaseClock: Sendable, Hashable {
-    /// In milliseconds.
     private(set) var lead: Int64 = 0
 
-    /// Uses an answer: the database's time was `time` at some point between two moments here, all in milliseconds. A
-    /// slow answer is imprecise, so the lead stays while it agrees with the answer.
+    /// Corrects the difference by an answer: the database's time was `time` at some moment between `first` and `last`
+    /// of this machine's clock. The difference changes only if the answer contradicts it.
     mutating func note(_ time: Int64, from first: Int64, to last: Int64) {
         self.lead = min(max(self.lead, time - last), time - first)
     }

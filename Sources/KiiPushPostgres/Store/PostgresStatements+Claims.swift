@@ -1,13 +1,9 @@
 #if Postgres
 import KiiPushCore
 
-/// Each statement answers all claims of one kind in a turn. Its first parameters are lists with a place for each claim:
-/// the installation, the most bytes of its rows together, and two numbers for its condition. Then come the two numbers
-/// of the scale.
+/// Statements that read messages for handlers. Each answers all claims of one kind. The first parameters are arrays
+/// with an element for each claim: the installation, the most bytes of its rows, and two numbers for its condition.
 extension PostgresStatements {
-    /// The columns of a row, in the order of ``StoredMessage``.
-    ///
-    /// - Parameter state: the expression for the state.
     static func columns(state: String = "message.state") -> String {
         """
         message.sequence, message.installation, \(state) AS state, message.attempts, message.crashes, \
@@ -18,13 +14,10 @@ extension PostgresStatements {
     }
     static let columnCount = 19
 
-    /// The messages that an installation has in hand. `OFFSET 0` keeps PostgreSQL from unpacking the list again for
-    /// each message.
     private static let hand = """
         JOIN kii_push.installation ON installation.key = wanted.installation
         CROSS JOIN LATERAL (SELECT in_hand || '{}' AS numbers OFFSET 0) AS hand
         """
-    /// `width_bucket` does a binary search, since the list is sorted.
     private static let isNotInHand = "numbers[width_bucket(sequence, numbers)] IS DISTINCT FROM sequence"
 
     private static func candidates(_ condition: String, by rank: String = "sequence") -> String {
@@ -34,13 +27,12 @@ extension PostgresStatements {
         """
     }
 
-    /// Messages that wait for a handler or a retry, and are not in hand.
     private static func open(_ condition: String, by rank: String = "sequence") -> String {
         self.candidates("\(condition) AND \(self.isNotInHand)", by: rank)
     }
 
-    /// The rows of each claim. The first row comes whatever its size. After the columns come the row's number within
-    /// its claim, whether another one follows, and the place of the claim. The server need not sort them.
+    /// The rows of each claim. The first row is included whatever its size. The last columns are the row's number
+    /// within its claim, whether another row follows, and the index of the claim.
     private static func rows(_ candidates: String) -> String {
         """
         SELECT found.*, wanted.place
@@ -63,8 +55,8 @@ extension PostgresStatements {
         PostgresStatement(name, step, self.rows(candidates))
     }
 
-    /// The rows stay unchanged, since PostgreSQL writes a changed row anew, with all its data. Their numbers go into
-    /// the installation's list. Parameter 7 is the number of the turn.
+    /// Puts the messages' numbers into the installation's list. The rows of the messages stay unchanged: PostgreSQL
+    /// would write each changed row anew, with all its data. Parameter 7 is the number of the turn.
     private static func take(_ name: String, _ step: String, _ candidates: String) -> PostgresStatement {
         PostgresStatement(
             name, step,
@@ -80,7 +72,7 @@ extension PostgresStatements {
             """)
     }
 
-    /// Ordered by the source as well, or the index would not return the rows in order.
+    /// Also ordered by the source, because otherwise PostgreSQL could not use the order of the index.
     static let unsettled = read(
         "unsettled", "reading messages of no source",
         open("state = 0 AND source IS NULL AND sequence > wanted.argument", by: "source"))
@@ -102,8 +94,7 @@ extension PostgresStatements {
         "of_source", "taking messages of a source",
         open("state = 0 AND source = wanted.argument AND sequence < wanted.before"))
     static let row = take("row", "taking a message", open("state = 0 AND sequence = wanted.argument"))
-    /// A retry is also due if its pause exceeds the longest allowed, the first number: the database's clock was set
-    /// back.
+    /// A retry is also due if its pause exceeds the longest allowed pause: the database's clock was then set back.
     static let retries = take(
         "retries", "taking due retries",
         """
@@ -113,7 +104,6 @@ extension PostgresStatements {
             (\(open("state = 2 AND next_attempt_ms > kii_push.now_ms() + wanted.argument", by: "next_attempt_ms")))
         ) AS due ORDER BY rank, sequence LIMIT wanted.most
         """)
-    /// Reads only the first of the index.
     static let nextRetry = PostgresStatement(
         "next_retry", "reading the next retry",
         """
@@ -123,7 +113,7 @@ extension PostgresStatements {
                 WHERE message.installation = wanted.installation AND state = 2 AND \(isNotInHand)
                 ORDER BY next_attempt_ms LIMIT 1) AS next
         """)
-    /// Looks up each source separately, without reading the rows in between. All rows of a source may be in hand.
+    /// Finds each source by a separate search, which skips the rows in between.
     static let sources = PostgresStatement(
         "sources", "looking for sources",
         """

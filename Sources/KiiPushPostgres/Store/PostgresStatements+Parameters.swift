@@ -2,9 +2,8 @@
 import KiiPushCore
 
 extension PostgresStatements {
-    /// - Parameters:
-    ///   - now: by the database's calendar.
-    ///   - lead: the lead of that calendar over this machine's, whose time the messages have.
+    /// - Parameters: - now: by the database's clock. - lead: the database's time minus this machine's. The messages
+    ///   have this machine's time.
     static func inserting(
         _ arrivals: [(sequence: Int64, arrival: Arrival)], at now: Int64, lead: Int64
     ) -> PostgresConnection.Step {
@@ -28,7 +27,6 @@ extension PostgresStatements {
         parameters.add(arrivals, text: { $0.arrival.message.topic })
         parameters.add(arrivals, bytes: { $0.arrival.message.payload })
         parameters.add(arrivals) { $0.arrival.source?.number }
-        // A refused message is acknowledged when this is committed, and nothing is written about it later.
         parameters.add(arrivals) { item in
             let arrival = item.arrival
             let isAcknowledged =
@@ -121,7 +119,7 @@ extension PostgresStatements {
         return (self.prune, parameters)
     }
 
-    /// Removes refused messages beyond half of the limit of dead letters.
+    /// Removes the oldest refused messages if they use more than half of the limit of dead letters.
     static func trimming(
         _ gateway: PostgresSession.Gateway, _ configuration: PostgresConfiguration
     ) -> PostgresConnection.Step {
@@ -144,7 +142,6 @@ extension MessageChange {
 }
 
 extension Arrival {
-    /// The reason why no handler may get the message.
     fileprivate var refusal: String? { if case .refused(let reason) = self.content { reason.description } else { nil } }
 }
 #endif

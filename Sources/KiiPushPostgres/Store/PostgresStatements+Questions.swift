@@ -2,7 +2,6 @@
 import KiiPushCore
 
 extension PostgresStatements {
-    /// The bytes of an installation that wait for a handler, including retries and messages in hand.
     private static func waitingBytes(of key: String) -> String {
         """
         (SELECT coalesce(sum(bytes), 0)::bigint FROM kii_push.message WHERE installation = \(key) AND state = 0)
@@ -18,7 +17,7 @@ extension PostgresStatements {
         """
     }
 
-    /// Whether an installation belongs to the agent itself, or to no declared agent.
+    /// Whether the installation belongs to this agent, or to no declared agent.
     private static func isFree(_ other: String, to mine: String) -> String {
         """
         (\(other).agent = \(mine).agent
@@ -53,8 +52,8 @@ extension PostgresStatements {
         WHERE installation = $1::bigint AND state = 3 AND sequence > $2::bigint
         ORDER BY sequence LIMIT $3::bigint
         """)
-    /// A person knows only the number. The key begins with the installation, so this searches each installation, unless
-    /// a request for the message names it.
+    /// Finds a message by its number alone. The primary key begins with the installation, so this searches every
+    /// installation, unless a request names the installation.
     static let found = PostgresStatement(
         "found", "looking for a message",
         """
@@ -67,7 +66,8 @@ extension PostgresStatements {
         ) AS candidate JOIN kii_push.installation ON installation.key = candidate.key
             JOIN kii_push.message ON message.installation = candidate.key AND message.sequence = $1::bigint
         """)
-    /// A message's state. A message may be in hand although its row does not say so.
+    /// A message's state. A handler may have the message although the row says `waiting`; then the installation lists
+    /// it.
     static let standing = "CASE WHEN message.sequence = ANY (installation.in_hand) THEN 1 ELSE message.state END"
     static let requeue = PostgresStatement(
         "requeue", "making a message wait",
@@ -153,8 +153,8 @@ extension PostgresStatements {
         WHERE former IN (SELECT key FROM moved)
         """)
 
-    /// The sums of all gateways' counts, the numbers of unfinished messages by state, and the number of waiting
-    /// messages that are in hand.
+    /// The sums of all gateways' counts, the unfinished messages by state, and the number of messages that are with
+    /// handlers.
     static let ledger = PostgresStatement(
         "ledger", "reading the counts",
         """

@@ -1,7 +1,8 @@
 #if Postgres
 import KiiPushCore
 
-/// The statements of a turn. Conditions are written exactly as in the partial indexes.
+/// The statements of a turn. Each condition repeats the condition of a partial index, so that PostgreSQL uses the
+/// index.
 enum PostgresStatements {
     static let beginTurn = PostgresStatement(
         "begin_turn", "beginning a turn",
@@ -54,7 +55,8 @@ enum PostgresStatements {
         FROM unnest($2::bigint[], $3::text[]) AS refusal (message, detail)
         """)
 
-    /// Removes messages from the lists of messages in hand; a part of the statement names them. The lists stay sorted.
+    /// Part of a statement that removes messages from the lists of messages that are with handlers. The lists stay
+    /// sorted.
     static func letGo(_ sequences: String) -> String {
         """
         UPDATE kii_push.installation
@@ -64,7 +66,6 @@ enum PostgresStatements {
         """
     }
 
-    /// The common end of a message without a failure, which is most of the writing.
     static let finish = PostgresStatement(
         "finish", "recording that messages are done",
         """
@@ -85,10 +86,10 @@ enum PostgresStatements {
         ), let_go AS (\(letGo("SELECT installation, sequences FROM ended")))
         SELECT installation, bytes FROM ended
         """)
-    /// So that a handled message is not removed too soon if the gateway's clock is behind.
+    /// The later of the two clocks, so that a slow clock of the gateway does not make the message old too early.
     private static let updatedWhenDone = "greatest(wanted.updated, kii_push.now_ms())"
 
-    /// A message that the user has opened stays in hand if it was; every other message gets the new state.
+    /// If the user opens a message whose handler is running, the message stays with the handler.
     static let change = PostgresStatement(
         "change", "recording verdicts",
         """
@@ -143,14 +144,12 @@ enum PostgresStatements {
             AND installation.shard IN (SELECT id FROM kii_push.shard WHERE gateway = $3::bigint::integer)
         """)
     static let prunedAtOnce = 2000
-    /// One part of the shards at a time, so that messages do not wait for a search of every installation.
     static let pruningParts: Int64 = 6
     static let prune = PostgresStatement(
         "prune", "removing old rows",
         """
         SELECT kii_push.prune($1::bigint::integer, $2::bigint, \(pruningParts), $3::bigint::integer, \(prunedAtOnce))
         """)
-    /// The oldest dead letters that were refused before any handler: beyond a number of rows, or of bytes.
     static let trim = PostgresStatement(
         "trim", "removing dead letters",
         """
@@ -175,7 +174,6 @@ enum PostgresStatements {
     static let dead = PostgresStatement(
         "dead", "counting dead letters",
         "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM kii_push.message WHERE state = 5")
-    /// Returns the messages that a turn took but whose answer was lost.
     static let giveBack = PostgresStatement(
         "give_back", "giving messages back",
         """
@@ -183,13 +181,13 @@ enum PostgresStatements {
         FROM kii_push.shard
         WHERE shard.gateway = $1::bigint::integer AND installation.shard = shard.id AND taken_in = $2::bigint
         """)
-    /// SQLSTATE of this schema: a message is not the row that it was compared with.
+    /// SQLSTATE of this schema: a repeated message is not equal to the row that it was compared with.
     static let notTheSame = "KII02"
-    /// SQLSTATE of this schema: a message with handler's statements is not in hand.
+    /// SQLSTATE of this schema: a message with statements of a handler is not with a handler.
     static let notInHand = "KII06"
-    /// SQLSTATE of this schema: the turn has no time for further statements of handlers.
+    /// SQLSTATE of this schema: no time is left in the turn for further statements of handlers.
     static let noTime = "KII07"
-    /// SQLSTATE of this schema: a written installation belongs to another gateway.
+    /// SQLSTATE of this schema: an installation belongs to another gateway.
     static let ofAnother = "KII03"
 
     static let turn = [

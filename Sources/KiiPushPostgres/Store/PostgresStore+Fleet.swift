@@ -1,15 +1,11 @@
 #if Postgres
 import KiiPushCore
 
-/// A gateway's state after it has renewed its lease.
 struct FleetRenewal: Sendable, Hashable {
-    /// The number of shards that it should have.
     var share: Int
-    /// Its shards, with the revisions of the agents there.
     var shards: [Int64: Int64]
-    /// Number of shards of dead gateways that it has declared free.
+    /// The number of shards that this renewal has freed because their gateways were dead.
     var freed: Int
-    /// Number of live gateways that take shards.
     var gateways: Int
 }
 
@@ -24,7 +20,7 @@ struct FleetRow: Sendable, Hashable {
 extension PostgresStore {
     /// Renews the lease, and takes free shards up to the gateway's share.
     ///
-    /// - Parameter joins: whether the gateway takes shards.
+    /// - Parameter joins: whether to take shards.
     func renew(joins: Bool = true, completion: @escaping StoreCompletion<FleetRenewal>) {
         var parameters = PostgresParameters()
         parameters.add(self.gateway)
@@ -55,7 +51,7 @@ extension PostgresStore {
             gateways: Int(rows.integer(0, 2)))
     }
 
-    /// Releases shards. No work on them may be under way.
+    /// Releases shards. The caller has ended all work on them.
     func release(_ shards: Set<Int64>, completion: @escaping StoreCompletion<Void>) {
         self.forget(self.installations.keys(in: shards))
         self.shards = self.shards.filter { !shards.contains($0.key) }
@@ -63,7 +59,6 @@ extension PostgresStore {
         parameters.add(self.gateway.id)
         parameters.add(shards)
         self.write([(PostgresStatements.release, parameters)]) { answer in
-            // An earlier renewal already reported these shards.
             if case .success = answer { self.shards = self.shards.filter { !shards.contains($0.key) } }
             completion(answer.map { _ in () })
         }
@@ -107,13 +102,11 @@ extension PostgresStore {
         }
     }
 
-    /// Removes a leaving agent that has stopped.
     func remove(_ agent: FleetRow, completion: @escaping StoreCompletion<Void>) {
         var parameters = PostgresParameters()
         parameters.add(agent.name)
         parameters.add(self.gateway.id)
         self.write([(PostgresStatements.removeAgent, parameters)]) { answer in
-            // It may have been declared again meanwhile.
             if case .success(let rows) = answer, rows[0].count > 0 {
                 self.forget(self.installations.keys(of: agent.name))
             }

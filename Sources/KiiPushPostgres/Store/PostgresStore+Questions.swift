@@ -35,7 +35,7 @@ extension PostgresStore {
     ) {
         var parameters = PostgresParameters()
         parameters.add(installation)
-        // A noted proof counts before it is written.
+        // A proof counts before it is written to the database.
         parameters.add(self.unprovenAfter(installation))
         self.ask(together: [(PostgresStatements.unproven, parameters)]) { answer in
             completion(
@@ -151,7 +151,6 @@ extension PostgresStore {
         }
     }
 
-    /// Changes one message by a statement that returns its former state and its bytes; `nil` when it is gone.
     private func change(
         _ step: PostgresConnection.Step, of installation: Int64,
         completion: @escaping StoreCompletion<(state: RowState, bytes: Int64)?>
@@ -174,7 +173,7 @@ extension PostgresStore {
         var mine = PostgresParameters()
         mine.add(installation)
         let adopted = (PostgresStatements.adopted, mine)
-        // Usually there are none, and nothing needs writing.
+        // Reads first, because usually there is nothing to write.
         self.ask(together: [(PostgresStatements.former, mine), adopted]) { answer in
             guard case .success(let rows) = answer else { return completion(answer.map { _ in [] }) }
             let former = (0..<rows[0].count).map { rows[0].integer($0, 0) }.filter { !isRunning($0) }
@@ -225,7 +224,6 @@ extension PostgresStore {
 }
 
 extension MessageLedger {
-    /// - Parameter rows: the rows of ``PostgresStatements/ledger``.
     init(_ rows: PostgresRows) {
         let numbers = (0..<10).map { rows.integer(0, $0) }
         let (received, duplicates, expired, dropped) = (numbers[0], numbers[1], numbers[2], numbers[3])
@@ -234,7 +232,6 @@ extension MessageLedger {
             received: received, duplicates: duplicates, waiting: numbers[4] + numbers[6] - numbers[9],
             running: numbers[5] + numbers[9],
             presented: numbers[7],
-            // All other stored messages, including those removed since.
             done: received - duplicates - unfinished - expired - dropped, dead: numbers[8], expired: expired,
             dropped: dropped)
     }

@@ -1,16 +1,14 @@
 #if Postgres
 package import KiiPushCore
 
-/// The store that gateways share: messages are rows of a PostgreSQL. Once a commit has returned, its data is in the
-/// database's log, on its disk and on its synchronous standbys, if it has any.
+/// The store of a fleet's gateway: messages are rows of a PostgreSQL database. A committed message is in the database's
+/// log, on its disk and on its synchronous standbys, if it has any.
 ///
-/// Lives on the loop's thread and never blocks it: a turn is one transaction, sent as a whole and answered in a later
-/// turn of the loop. After a broken connection, the store neither repeats nor gives up an unanswered turn before the
-/// database has reported its result.
+/// For use on the loop's thread, which it never blocks. A turn is one transaction, whose answer arrives in a later turn
+/// of the loop. If the connection breaks, the store asks the database whether the turn was committed.
 package final class PostgresStore: Store {
     private enum Line {
         case connected(PostgresConnection)
-        /// The last attempt to connect failed, for this reason.
         case away(InboxError)
         case ended
     }
@@ -20,7 +18,7 @@ package final class PostgresStore: Store {
         let completion: StoreCompletion<TurnOutcome>
     }
 
-    /// A weak reference for the thread that connects, which must not keep the store alive.
+    /// A weak reference, so that the thread that connects does not keep the store alive.
     private final class Place {
         weak var store: PostgresStore?
 
@@ -35,35 +33,24 @@ package final class PostgresStore: Store {
     private var underWay: TurnUnderWay?
     private(set) var turnNumber: Int64
     var numbers = MessageNumbers()
-    /// Number of dead letters, as far as this gateway knows.
     var dead: InboxCounts.Tally
     var installations = KnownInstallations()
     private var proofs = Proofs()
     var questions = QuestionQueue()
     var acknowledgements = AcknowledgementTimes()
-    /// Number of messages that were made to wait again, or moved to another installation.
     var retries = 0
     var whenClosed: (() -> Void)?
-    /// This gateway's shards, as far as it knows, with the revisions of the agents there.
     var shards: [Int64: Int64] = [:]
-    /// This gateway writes the database's times.
     var clock: DatabaseClock
-    /// The dead letters that were left after the last removal.
     private var trimmed = InboxCounts.Tally(rows: 0, bytes: 0)
     private var upkeepAt: MonotonicInstant
-    /// The part of the shards to search next for old rows.
     private var prunedPart: Int64 = 0
-    /// Whether rows may differ from delivery's knowledge, since an answer was lost.
     private var isMoved = false
 
     private static let pause: Duration = .seconds(1)
     private static let upkeepInterval: Duration = .seconds(10)
-    /// The longest wait for statements under way at the end.
     private static let lastWait: Duration = .seconds(3)
 
-    /// Takes over a session, on its loop's thread.
-    ///
-    /// - Throws: ``InboxError`` of kind `away` when the connection broke meanwhile.
     package init(_ session: PostgresSession, _ configuration: PostgresConfiguration, on loop: EventLoop)
         throws(InboxError)
     {
@@ -103,12 +90,11 @@ package final class PostgresStore: Store {
         let connection = self.connection
         self.line = .ended
         connection?.breaks()
-        // The turn's completion retains whoever waits for it.
+        // Breaks a reference cycle through the turn's completion.
         self.underWay = nil
         self.whenClosed?()
     }
 
-    /// The machine's clocks, with the database's calendar.
     var clocks: Clocks {
         let (clocks, lead) = (self.configuration.clocks, self.clock.lead * 1_000_000)
         return Clocks(
@@ -134,7 +120,6 @@ package final class PostgresStore: Store {
     private func send(_ turn: consuming TurnUnderWay) {
         guard let connection else { return self.fail(turn, self.reasonAway) }
         self.underWay = turn
-        // More messages than a block has numbers: the next block comes first.
         guard turn.work.turn.arrivals.count <= self.numbers.left else {
             return connection.send([(PostgresStatements.takeNumbers, .init())]) { self.tookNumbers($0) }
         }
@@ -158,8 +143,8 @@ package final class PostgresStore: Store {
         guard var turn = self.underWay.take() else { return }
         switch answer {
         case .rows(let rows): self.succeed(turn, turn.work.outcome(rows, of: self))
-        // First case: the turn is sent again without the refused handler's answer. Second case: messages that are not
-        // their rows are sent again as new ones.
+        // First case: sends the turn again without the handler's answer that the database refused. Second case: sends
+        // the repeated messages again as new ones, because they differ from the stored rows.
         case .refused(let error, let places, let step)
         where turn.work.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()):
             self.send(turn)
@@ -169,13 +154,12 @@ package final class PostgresStore: Store {
         case .refused(let error, let keys, _) where error.sqlState == PostgresStatements.ofAnother:
             let others = Set(keys.map { Int64($0) })
             self.forget(others)
-            // The database would refuse a turn with messages of another gateway for ever, and all turns after it. A
-            // restarted process gets its own share.
+            // Drops changes of another gateway's messages. The database would refuse them again each time.
             let lost = InboxError(.fenced, step: error.step, sqlState: error.sqlState)
             if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, lost) }
         case .refused(let error, _, _) where error.isFinal: self.giveUp(turn, error)
         case .refused(let error, _, _): self.fail(turn, error)
-        // The turn has no result until the database reports it: see ``goOn(_:)``.
+        // After the reconnection, the database says whether this turn was committed: ``goOn(_:)``.
         case .unknown: self.underWay = turn
         }
     }
@@ -201,7 +185,6 @@ package final class PostgresStore: Store {
         self.upkeepAt = self.configuration.clocks.monotonic() + PostgresStore.upkeepInterval
     }
 
-    /// Fails the turn and closes the connection: this store writes nothing any more.
     private func giveUp(_ turn: TurnUnderWay, _ error: InboxError) {
         let connection = self.connection
         self.line = .away(error)
@@ -211,18 +194,16 @@ package final class PostgresStore: Store {
 
     private func fail(_ turn: TurnUnderWay, _ error: InboxError) {
         self.proofs.putBack(turn.work.proofs)
-        // The failure's cause may be the removal of old rows in the same turn.
         if let part = turn.work.pruned { self.plan(upkeepAfter: part) }
         turn.completion(.failure(error))
     }
 
-    /// Whether to remove refused messages: they may use half of the limit of dead letters.
     private var hasTooManyDead: Bool {
         let limit = self.configuration.keepsDead
         return self.dead.rows > limit.rows / 2 || self.dead.bytes > limit.bytes / 2
     }
 
-    /// Whether a sixteenth of the limit has come since the last removal, which reads all of them.
+    /// Whether a sixteenth of the limit was added since the last removal. A removal reads all dead letters.
     private var hasManyMoreDead: Bool {
         let limit = self.configuration.keepsDead
         return self.dead.rows >= self.trimmed.rows + max(1, limit.rows / 16)
@@ -231,7 +212,6 @@ package final class PostgresStore: Store {
 
     // MARK: - Asking
 
-    /// Sends statements, after everything that was sent before.
     func ask(
         _ steps: [PostgresConnection.Step], completion: @escaping StoreCompletion<[PostgresRows]>
     ) {
@@ -239,7 +219,7 @@ package final class PostgresStore: Store {
         connection.send(steps) { completion($0.result) }
     }
 
-    /// Writes, if this process is still the gateway. Answers with the rows of `steps`.
+    /// Writes if this process is still the gateway. The answer has the rows of `steps` only.
     func write(
         _ steps: [PostgresConnection.Step], of installations: [Int64] = [],
         completion: @escaping StoreCompletion<[PostgresRows]>
@@ -283,7 +263,7 @@ package final class PostgresStore: Store {
     }
 
     private func connect() {
-        // Statements of an earlier attempt may reach the server after the statements of this one.
+        // A new session number: statements of an earlier attempt may still reach the server.
         self.gateway.session += 1
         let (configuration, gateway, loop, place) = (self.configuration, self.gateway, self.loop, self.place)
         let thread = try? OSThread(name: "kii-postgres") {
@@ -302,8 +282,8 @@ package final class PostgresStore: Store {
         }
     }
 
-    /// Continues with a new session. The database has named its last turn, so the turn under way is either written, or
-    /// gone for good.
+    /// Continues with a new session. The session says which turn was committed last, so the unanswered turn is now
+    /// either committed or lost.
     private func goOn(_ opened: Result<PostgresSession, InboxError>) {
         guard case .away = self.line else { return }
         do throws(InboxError) {
@@ -317,15 +297,13 @@ package final class PostgresStore: Store {
             self.giveBack(turn)
         } catch {
             self.line = .away(error)
-            // After the restoration of a backup, or a takeover by a standby that was not synchronous, the database may
-            // give out numbers that this process has used. A new process gets new ones.
+            // Ends for good if the database was replaced by older contents: it could give out numbers that this process
+            // has already used.
             guard error.isFinal else { return self.connectLater() }
-            // Its messages are not acknowledged, and come again to the gateway that has its shards.
             if let turn = self.underWay.take() { self.fail(turn, error) }
         }
     }
 
-    /// Makes messages wait again that the turn took but whose answer was lost.
     private func giveBack(_ turn: TurnUnderWay) {
         guard turn.work.takesInHand else { return self.succeed(turn, turn.work.outcomeWithoutAnswers()) }
         self.underWay = turn
@@ -337,7 +315,6 @@ package final class PostgresStore: Store {
             case .success:
                 guard let turn = self.underWay.take() else { return }
                 self.succeed(turn, turn.work.outcomeWithoutAnswers())
-            // While it is unknown which messages are in hand, the turn is not over.
             case .failure(let error):
                 guard let connection = self.connection else { return }
                 self.line = .away(error)
@@ -349,8 +326,7 @@ package final class PostgresStore: Store {
 
     // MARK: - What it has
 
-    /// Forgets installations that others receive for from now on. Later verdicts are not written: the new gateway of
-    /// their messages decides anew.
+    /// Forgets installations that other gateways now have. Later results for them are not written.
     func forget(_ installations: Set<Int64>) {
         self.installations.forget(installations)
         self.proofs.forget(installations)

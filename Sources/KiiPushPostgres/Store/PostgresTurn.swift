@@ -1,34 +1,25 @@
 #if Postgres
 import KiiPushCore
 
-/// A turn as statements of one transaction, and the meaning of their answers.
 struct PostgresTurn {
-    /// The turn, without late verdicts on messages of other gateways' shards.
     private(set) var turn: Turn
-    /// By installation, the row up to which brokers repeat none.
+    /// By installation, the row up to which brokers repeat no row.
     let proofs: [Int64: Int64]
-    /// The part of the shards whose old rows this turn removes.
     let pruned: Int64?
     let trims: Bool
-    /// The handlers' own statements, committed with their answers.
     private var work: TurnWork
     private var stepCount = 0
-    /// Another block of numbers, which this turn has taken.
     private(set) var block: Int64?
     private(set) var hasMoreToPrune = false
-    /// The planned result for each arrival. If the database disagrees, it writes nothing of the turn.
+    /// The expected result of each arrival. If a row differs, the database rolls the turn back.
     private var plan: [StoredArrival] = []
-    /// The places of arrivals that are not the row that they were compared with.
     private var newOnes: Set<Int> = []
-    /// Changes that are the first of their message and only mark it as done.
     private var finished: [MessageChange] = []
-    /// The other changes in rounds, with at most one change of a message in each: a statement cannot change a row
-    /// twice.
+    /// The other changes. A statement cannot change a row twice, so each round has at most one change of a message.
     private var rounds: [[MessageChange]] = []
     private var claims = PostgresClaims([])
     private var takesNumbers = false
 
-    /// - Parameter isKnown: whether an installation is this gateway's, as far as it knows.
     init(
         _ turn: Turn, proofs: [Int64: Int64], pruning part: Int64?, trims: Bool, at now: MonotonicInstant,
         isKnown: (Int64) -> Bool
@@ -38,12 +29,11 @@ struct PostgresTurn {
         self.drop(of: { !isKnown($0) })
     }
 
-    /// Whether the turn counts dead letters: after a removal, and once a minute for changes by others.
+    /// Recounts dead letters after a removal, and once a minute for changes by other processes.
     private var countsDead: Bool { self.trims || self.pruned == 0 }
 
     var refuses: Bool { self.turn.arrivals.contains(where: \.isRefused) }
 
-    /// The number of messages that the turn adds, unless the database disagrees.
     var additionCount: Int { self.additions.count }
 
     private var repetitions: [(row: Int64, arrival: Arrival)] {
@@ -60,11 +50,9 @@ struct PostgresTurn {
 
     // MARK: - What is sent
 
-    /// - Parameter numbers: has at least one for each arrival.
     mutating func steps(
         as number: Int64, of store: PostgresStore, _ numbers: inout MessageNumbers
     ) -> [PostgresConnection.Step] {
-        // Undo the notes of an earlier attempt.
         if !self.plan.isEmpty { for arrival in self.turn.arrivals { arrival.link.forgetAbsorptions() } }
         self.makePlan(&numbers)
         let clock = TurnClock(store.clocks)
@@ -114,17 +102,11 @@ struct PostgresTurn {
         }
     }
 
-    /// Handles the refusal that messages are not the rows that they were compared with: they become new messages.
-    ///
-    /// - Parameter places: their places among the messages that were compared with a row.
     mutating func reject(repetitions places: [Int]) {
         let repetitions = self.plan.indices.filter { if case .redelivered = self.plan[$0] { true } else { false } }
         for place in places where repetitions.indices.contains(place) { self.newOnes.insert(repetitions[place]) }
     }
 
-    /// Handles the refusal that installations are another gateway's: verdicts on their messages are not written.
-    ///
-    /// - Returns: whether there were any.
     mutating func dropChanges(of installations: Set<Int64>) -> Bool {
         let count = self.turn.changes.count
         self.drop(of: installations.contains)
@@ -136,12 +118,7 @@ struct PostgresTurn {
         self.turn.changes.removeAll { isOther($0.installation) }
     }
 
-    /// Handles the refusal of a handler's statement: the handler's answer is not written either.
-    ///
-    /// - Parameter step: the refused step.
-    /// - Returns: whether that was the reason for the refusal.
     mutating func dropWork(_ step: Int, _ error: InboxError, places: [Int], at now: MonotonicInstant) -> Bool {
-        // After the turn's first step, and before the other writes.
         let place: Int? = step < self.stepCount ? step - 1 : nil
         guard place.map({ self.work.steps.indices.contains($0) }) ?? true else { return false }
         let dropped = self.work.refused(place, error, places: places, at: now)
@@ -169,11 +146,9 @@ struct PostgresTurn {
 
     // MARK: - What is answered
 
-    /// Reads the answers to ``steps(as:of:_:)``, and has the store update its counts.
     mutating func outcome(_ answers: [PostgresRows], of store: PostgresStore) -> TurnOutcome {
         var outcome = TurnOutcome()
         outcome.refusals = self.work.refusals
-        // After the turn's first step and the handlers' statements.
         var rest = answers[(1 + self.work.steps.count)...]
         if !self.finished.isEmpty, let rows = rest.popFirst() {
             for row in 0..<rows.count {
@@ -202,8 +177,6 @@ struct PostgresTurn {
         return outcome
     }
 
-    /// The outcome of a committed turn whose answers are lost. Delivery reads waiting messages again, and repeats its
-    /// claims.
     func outcomeWithoutAnswers() -> TurnOutcome {
         var outcome = TurnOutcome()
         outcome.arrivals = self.plan
@@ -218,7 +191,6 @@ struct PostgresTurn {
         return outcome
     }
 
-    /// Whether a lost answer may have handed over rows.
     var takesInHand: Bool { self.turn.claims.contains(where: \.takesInHand) }
 
     private func count(_ rows: PostgresRows, of store: PostgresStore, into outcome: inout TurnOutcome) {
@@ -228,7 +200,7 @@ struct PostgresTurn {
                 let state = RowState(rawValue: rows.integer(row, 3))
             else { continue }
             store.count(rows.integer(row, 4), of: installation, from: former, to: state)
-            // It may wait now because a user or a program has changed it.
+            // A user or another program made this message wait again.
             guard rows.integer(row, 6) != 0, state == .waiting else { continue }
             outcome.appeared.append(
                 .init(sequence: sequence, installation: installation, source: rows.optionalInteger(row, 5)))
@@ -247,7 +219,6 @@ struct PostgresTurn {
 }
 
 extension Arrival {
-    /// Whether no handler may get the message.
     var isRefused: Bool { if case .refused = self.content { true } else { false } }
 
     var rowState: RowState { self.isRefused ? .dead : self.isInHand ? .inHand : .waiting }

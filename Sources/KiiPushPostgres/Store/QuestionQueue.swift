@@ -1,9 +1,8 @@
 #if Postgres
 import KiiPushCore
 
-/// Agents' questions and writes besides turns, with many in one transaction. Otherwise each would have the database
-/// write its log to the disk. If thousands of agents start together, turns and the renewal of the lease would wait for
-/// all of them.
+/// Queries and writes besides turns, many in one transaction. If thousands of agents start together, single
+/// transactions would delay turns and the renewal of the lease.
 struct QuestionQueue {
     struct Question {
         let steps: [PostgresConnection.Step]
@@ -26,10 +25,9 @@ struct QuestionQueue {
 }
 
 extension PostgresStore {
-    /// Asks, together with other questions of the same time. Statements that others send later may reach the database
-    /// first.
+    /// Adds statements to the next transaction. Statements that are sent directly may overtake them.
     ///
-    /// - Parameter writes: whether the steps write, which they may only if this process is still the gateway.
+    /// - Parameter writes: whether the statements write. They then run only if this process is still the gateway.
     func ask(
         together steps: [PostgresConnection.Step], writes: Bool = false,
         completion: @escaping StoreCompletion<[PostgresRows]>
@@ -52,14 +50,13 @@ extension PostgresStore {
                     rows.removeFirst(question.steps.count)
                 }
             case .refused where questions.count > 1:
-                // Nothing of the transaction was done, and one of the questions was the reason.
+                // The whole transaction was rolled back because of one query, so each query is sent alone.
                 for question in questions {
                     self.send([question]) { question.completion($0.result) }
                 }
             case .refused(let error, _, _):
                 for question in questions { question.completion(.failure(error)) }
             case .unknown(let error):
-                // The connection is broken: waiting questions would fail too, one transaction after the other.
                 for question in questions + self.questions.take(.max) { question.completion(.failure(error)) }
             }
             self.askNext()

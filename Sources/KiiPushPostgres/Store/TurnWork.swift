@@ -1,16 +1,14 @@
 #if Postgres
 import KiiPushCore
 
-/// The handlers' statements in one turn.
 struct TurnWork {
     private var answers: [(change: MessageChange, work: SQLWork)] = []
     private(set) var refusals: [Int64: AnswerRefusal] = [:]
     private(set) var steps: [PostgresConnection.Step] = []
-    /// The message of each step.
     private var owners: [Int64?] = []
     private let startedAt: MonotonicInstant
 
-    /// The time for retrying a turn without refused answers. After that, the rest is left to the next turn.
+    /// After this time a refused turn is sent again without any statements of handlers.
     private static let patience: Duration = .seconds(1)
 
     init(at now: MonotonicInstant) { self.startedAt = now }
@@ -34,7 +32,7 @@ struct TurnWork {
                 let text = PostgresStatement("", "carrying out a handler's statement", statement.text)
                 self.add((text, .init(texts: statement.values)), of: change.sequence)
             }
-            // A handler's function may have deferred its constraints, and only this check shows whose they are.
+            // Checks deferred constraints after each answer, to find the handler that violated them.
             self.add((PostgresStatements.checkWork, .init()), of: change.sequence)
         }
         self.add((PostgresStatements.endWork, .init()))
@@ -45,15 +43,9 @@ struct TurnWork {
         self.owners.append(owner)
     }
 
-    /// Handles a refusal.
-    ///
-    /// - Parameters:
-    ///   - step: the refused step; `nil` is the commit.
-    ///   - places: the places in the error.
-    /// - Returns: the messages whose answers are not written now, if they are the reason for the refusal.
     mutating func refused(_ step: Int?, _ error: InboxError, places: [Int], at now: MonotonicInstant) -> Set<Int64> {
         let all = self.answers.map(\.change.sequence)
-        // No room, no server, a broken server: it would refuse any writer.
+        // A failure of the server itself: it would refuse every transaction.
         guard !all.isEmpty, !error.isOfTheServer else { return [] }
         let reason = AnswerRefusal.work(
             "PostgreSQL refused a statement of the handler's (SQLSTATE \(error.sqlState ?? "unknown"))")
@@ -67,12 +59,11 @@ struct TurnWork {
             return self.refuse(Array(all.drop { $0 != owner }), .postponed)
         }
         let refused = self.refuse([owner], reason)
-        // The other statements may wait for the same, and the gateway waits with them.
+        // Postpones all other statements too: they could wait for the same lock, and block the gateway again.
         let isSlow = error.isOfWaiting || now > self.startedAt + Self.patience
         return isSlow ? refused.union(self.refuse(all.filter { $0 != owner }, .postponed)) : refused
     }
 
-    /// Notes answers that are not written, since others have their messages.
     mutating func drop(_ changes: some Sequence<MessageChange>) {
         for case (let sequence, .committing) in changes.lazy.map({ ($0.sequence, $0.verdict) }) {
             self.refusals[sequence] = .late
@@ -86,7 +77,6 @@ struct TurnWork {
 }
 
 extension InboxError {
-    /// Whether a statement has waited too long, or was part of a deadlock.
     fileprivate var isOfWaiting: Bool { ["57014", "55P03", "40P01", "40001"].contains(self.sqlState) }
 
     /// Whether the server itself has failed.
