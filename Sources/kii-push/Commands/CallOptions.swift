@@ -1,19 +1,16 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The time limit for the cloud: the same in every command that ends with the cloud's answer.
 struct CallOptions: ParsableArguments {
     @Option(value: "TIME", help: "How long one call to the cloud may take (500ms, 10s, 5m). Default: 30s.")
     var timeout: TimeSpan?
 }
 
-/// The options of every command that ends with the cloud's answer.
 struct CloudCommandOptions: ParsableArguments {
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Cloud") var profile: ProfileOptions
     @OptionGroup(title: "Cloud") var calls: CallOptions
 
-    /// Opens a session for `body`, and closes it even after an error.
     func withSession(_ body: (CloudSession) async throws -> Void) async throws {
         let console = self.output.console
         let profile = try Profile(self.profile)

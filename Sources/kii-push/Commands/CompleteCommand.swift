@@ -1,8 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Answers a shell's completion script: a candidate a line, with its description after a tab; or `:file`, `:directory`
-/// or `:program`, which the shell completes itself. Errors print nothing, since the user is typing.
+/// Answers a shell's completion script, with a candidate and its description in each line. For `:file`, `:directory`
+/// and `:program` the shell completes names itself. Errors print nothing, because the user is typing.
 struct CompleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "complete",
@@ -40,7 +40,6 @@ struct CompleteCommand: ParsableCommand {
         return (Directory.names(in: directory) ?? []).filter { ProfileLocation.isValid($0) }.sorted()
     }
 
-    /// If there are too many, open messages come before done ones.
     private static func messages(_ standings: Set<MessageRecord.Standing>, _ words: [String]) throws -> [String] {
         let directory =
             try self.value(of: "--state-directory", nil, in: words)
@@ -58,7 +57,6 @@ struct CompleteCommand: ParsableCommand {
         return HelpPage.next(after: Array(pages), of: CommandDescription(KiiPushCommand.self))
     }
 
-    /// The value of an option that the line has already: `--profile NAME`, `--profile=NAME`, `-p NAME`, `-pNAME`.
     private static func value(of long: String, _ short: String?, in words: [String]) -> String? {
         var value: String?
         for (index, word) in words.enumerated() {

@@ -1,7 +1,6 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The JSON object to send: in the command line, from a file, or from standard input.
 struct DataOptions: ParsableArguments {
     @Option(name: .shortAndLong, value: "JSON", help: "A JSON object; '-' reads it from standard input.")
     var data: String?
@@ -14,10 +13,8 @@ struct DataOptions: ParsableArguments {
     func validate() throws { try self.exclude("data", "data-file") }
     var isGiven: Bool { self.data != nil || self.file != nil }
 
-    /// Reads and checks the object, if there is one. Touches no network.
-    ///
-    /// - Throws: ``CommandFailure``: exit 65 if it is no JSON object, or has a duplicate key, since a receiver would
-    ///   see only one value; exit 66 if the file cannot be read.
+    /// - Throws: ``CommandFailure`` with exit 65 if the text is no JSON object, or has a duplicate key: receivers would
+    ///   see only one of the values. Exit 66 if the file cannot be read.
     func given() throws -> JSONValue? {
         guard self.isGiven else { return Optional.none }
         let bytes = try self.bytes()

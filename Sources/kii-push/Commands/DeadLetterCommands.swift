@@ -48,8 +48,8 @@ struct DeadLetterOptions: ParsableArguments {
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
-    /// Carries out a decision about each message: through the process that receives with the inbox, or here if there is
-    /// none.
+    /// Applies the decision to each message, through the process that receives with the inbox. Without such a process
+    /// it changes the inbox itself.
     ///
     /// - Throws: As ``DecisionReport/end(list:)``.
     func change(
@@ -57,7 +57,7 @@ struct DeadLetterOptions: ParsableArguments {
         _ remoteChange: (ControlClient, Int64) throws -> MessageDecision
     ) async throws {
         let directory = try self.inbox.directory()
-        // Reading fails without an inbox, so that this command makes none.
+        // Throws if there is no inbox. Without this line the command would create an empty inbox.
         let reader = try InboxReader(stateDirectory: directory)
         let numbers = try self.chosen.all ? Self.deadLetters(reader) : self.chosen.numbers.map(\.value)
         var report = DecisionReport(decision, on: self.output.console)
@@ -76,7 +76,6 @@ struct DeadLetterOptions: ParsableArguments {
     private static func deadLetters(_ reader: InboxReader) throws -> [Int64] {
         var all: [Int64] = []
         while true {
-            // An index names the dead letters, and a page is read in one moment.
             let page = try reader.deadLetters(after: all.last ?? 0)
             guard !page.isEmpty else { return all }
             all += page.map(\.messageID)

@@ -30,7 +30,6 @@ struct HelpCommand: ParsableCommand {
 }
 
 extension CommandDescription {
-    /// The command and all commands below it, one a line, indented by their depth.
     fileprivate var tree: String {
         let rows = self.withAllBelow.map { command in
             let indent = String(repeating: "  ", count: command.words.count - self.words.count)
@@ -45,7 +44,6 @@ enum HelpPage {
     case command(CommandDescription)
     case topic(HelpTopic)
 
-    /// - Throws: ``CommandFailure`` naming the topics and the nearest page when no page has these words.
     init(_ words: [String], of tool: CommandDescription) throws(CommandFailure) {
         if words.count == 1, let topic = HelpTopic.all.first(where: { $0.name == words[0] }) {
             self = .topic(topic)
@@ -68,7 +66,6 @@ enum HelpPage {
         }
     }
 
-    /// The words that may follow `words`.
     static func next(after words: [String], of tool: CommandDescription) -> [String] {
         let command = words.reduce(Optional(tool)) { command, word in command?.subcommand(word) }
         return (command?.subcommands.map(\.name) ?? []) + (words.isEmpty ? HelpTopic.all.map(\.name) : [])

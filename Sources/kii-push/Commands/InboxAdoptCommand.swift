@@ -34,7 +34,7 @@ struct InboxAdoptCommand: ParsableCommand {
     func run() async throws {
         let former = self.from ?? ""
         let directory = try self.inbox.directory()
-        // Reading fails without an inbox, so that this command makes none.
+        // Throws if there is no inbox. Without this line the command would create an empty inbox.
         _ = try InboxReader(stateDirectory: directory)
         let installation = try self.to ?? Self.installation(of: directory)
         guard installation != former else {

@@ -1,7 +1,6 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The commands that read an inbox, and the commands for its dead letters.
 struct InboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox", abstract: "Shows what is stored on this machine; retries, drops or adopts messages.",
@@ -46,7 +45,6 @@ struct InboxListCommand: ParsableCommand {
         guard let limit = self.list.limit.map({ min($0.value, 1 << 32) }) else {
             return try reader.forEach(states) { try console.show(inList: $0) }
         }
-        // Reads from further and further back, until there are enough.
         let newest = try reader.lastMessageID()
         var reach = Int64(limit) * 4
         while true {
@@ -84,13 +82,12 @@ struct InboxStatsCommand: ParsableCommand {
     func run() async throws {
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
         try self.output.console.show(reader.ledger())
-        // The file may have lost messages that it still counts.
+        // Finds a damaged file, which may have lost messages.
         try reader.verify()
     }
 }
 
 extension InboxReader {
-    /// Reads the messages in these states, a page at a time: a backlog may exceed the memory.
     func forEach(
         _ states: Set<MessageRecord.Standing>, after start: Int64 = 0, _ body: (MessageRecord) throws -> Void
     ) throws {

@@ -61,7 +61,7 @@ struct InstallUnitCommand: ParsableCommand {
         guard let path = ProgramLookup.own else {
             throw CommandFailure(.failure, "cannot find out where this program is: \(errorText(errno))")
         }
-        // A line end would begin another setting of the unit.
+        // A line break in the path would start another setting of the unit.
         guard path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
             throw CommandFailure(
                 .configuration, "\(path) cannot stand in a unit: the path holds a line end or a control character",
@@ -79,7 +79,6 @@ struct InstallUnitCommand: ParsableCommand {
         return home + "/.config/systemd/user"
     }
 
-    /// - Returns: whether the file changed.
     private func write(_ text: String, to path: String) throws -> Bool {
         if access(path, F_OK) == 0 {
             if let bytes = try? InputFile.read(path), bytes == Array(text.utf8) { return false }
@@ -91,7 +90,7 @@ struct InstallUnitCommand: ParsableCommand {
         }
         try Self.makeDirectories(above: path)
         do throws(FileError) {
-            // Whole or not at all: systemd may read it at any time.
+            // Atomic, because systemd may read the file at any time.
             try OwnFile.replace(path, with: Array(text.utf8), mode: 0o644)
         } catch {
             if case .system(_, _, let code) = error { throw Self.failure(path, code) }

@@ -126,8 +126,8 @@ struct ListenCommand: ParsableCommand {
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
         if self.inMemory { configuration.inbox = .memory }
-        // By default one message at a time, so that output is in order. With --count always: no message starts beside
-        // the last one.
+        // One message at a time by default, so that the output is in order. Always with --count, so that no message
+        // starts after the last one.
         configuration.concurrentHandlers = count == nil ? self.handler.jobs?.value ?? 1 : 1
         if self.handler.isGiven { configuration.shutdownGrace = HandlerOptions.longest }
         var settings = self.handler.settings
@@ -149,7 +149,7 @@ struct ListenCommand: ParsableCommand {
                 PushAgent(runtime: runtime, configuration: identity, handler: view)
             }
         if let bridge {
-            // Another process that receives with the directory keeps its programs.
+            // If another process receives with the directory, its programs continue.
             if try await runtime.locksStateDirectory() { bridge.outside.begin() }
         }
         let ending = try await Listening(
@@ -167,7 +167,6 @@ struct ListenCommand: ParsableCommand {
             recorder: try self.record.map { try MessageRecorder($0) })
     }
 
-    /// Watches a program with this library that receives outside of all profiles.
     private func watchProgram(in directory: String) async throws {
         guard let client = try ControlClient(stateDirectory: directory) else {
             throw CommandFailure(
@@ -180,7 +179,6 @@ struct ListenCommand: ParsableCommand {
             try self.style(for: registration?.principal))
     }
 
-    /// Watches the process that receives.
     private func watch(
         _ client: ControlClient, in directory: String, installationID: String, _ style: EventView.Style
     ) async throws {
@@ -193,7 +191,7 @@ struct ListenCommand: ParsableCommand {
         if !style.filter.isEmpty {
             style.console.status("> Messages that the filter hides are not kept for later: that process handles them.")
         }
-        // Attached before the inbox is listed: events that happen meanwhile wait.
+        // Attaches before it lists the inbox, so that no event is lost in between.
         let listening = try AttachedListening(
             client, directory: directory, style, installationID: installationID, count: self.count?.value)
         try await self.since?.show(from: directory, style)

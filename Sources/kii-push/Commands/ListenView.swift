@@ -1,11 +1,10 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The handler of `listen`: shows the work of an agent, and answers its messages.
+/// The handler of `listen`: shows an agent's messages and events, and answers the messages.
 ///
-/// The thread that calls the handler shows the message and waits until the line is written, so messages come no faster
-/// than the reader reads. Other events come on any thread, such as the event loop's: a task or the next message shows
-/// them. The task also shows messages that came before the state of the connection was shown; it blocks no thread.
+/// The thread that calls the handler shows the message and blocks until the line is written. So messages come no faster
+/// than the reader of the output reads. Other events arrive on any thread. A task shows them, or the next message does.
 final class ListenView: RemoteNotificationHandler {
     private struct Call {
         var message: ReceivedMessage
@@ -13,18 +12,17 @@ final class ListenView: RemoteNotificationHandler {
         var completion: FetchCompletion
     }
 
-    /// State that the event loop may touch: its lock is never held while writing.
     private struct State {
         var setsAside: Bool
         var setAsideCount = 0
         var completedCount = 0
-        /// Messages taken from the agent. With a count, only these are answered.
+        /// With a count: the IDs of the messages that were shown.
         var admitted: Set<Int64> = []
         var answerLast: (@Sendable () -> Void)?
         var isStopping = false
         var lastTrouble: String?
         var told: [PushEvent] = []
-        /// Whether the state of the connection has been shown. Messages of the inbox wait for that.
+        /// Whether the connection's state was shown. Messages of the inbox are shown after it.
         var isOpen = false
         var held: [Call] = []
     }
@@ -36,13 +34,11 @@ final class ListenView: RemoteNotificationHandler {
     private let count: Int?
     private let bridge: OutsideBridge?
     private let state: Locked<State>
-    /// State of the output, for the thread or task that writes.
     private let output: Locked<EventView>
     private let endings = AsyncStream.makeStream(of: ListenEnding.self, bufferingPolicy: .bufferingOldest(1))
     private let connections = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
     private let news = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
 
-    /// The number of events that a task shows before it waits for the reader.
     private static let page = 1000
 
     init(
@@ -57,17 +53,13 @@ final class ListenView: RemoteNotificationHandler {
         self.bridge = bridge
     }
 
-    /// The number of messages with a stored answer.
     var completedCount: Int { self.state.withLock { $0.completedCount } }
     var setAsideCount: Int { self.state.withLock { $0.setAsideCount } }
 
-    /// The reason for being offline, in the agent's words.
     var lastTrouble: String? { self.state.withLock { $0.lastTrouble } }
 
-    /// The reason to end; `nil` when the task was cancelled first.
     func ending() async -> ListenEnding? { await self.endings.stream.first { _ in true } }
 
-    /// Waits for the first connection; `false` when the task was cancelled first.
     func connected() async -> Bool { await self.connections.stream.first { _ in true } != nil }
 
     func didReceiveRemoteNotification(
@@ -84,7 +76,7 @@ final class ListenView: RemoteNotificationHandler {
         do {
             let isNew = try self.show(call)
             try StandardStream.output.waitUntilWritten()
-            // Recorded only when shown, so that the recording has each message once.
+            // After the message was shown, so that the recording has each message once.
             if isNew { try self.style.recorder?.record(call.message, call.context) }
             try self.style.recorder?.waitUntilWritten()
             self.answer(call)
@@ -93,7 +85,8 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    /// Shows and answers the messages that wait for the state of the connection. Later messages do not wait.
+    /// Shows and answers the messages of the inbox, which waited for the connection's state. Later messages do not
+    /// wait.
     func open() async {
         let held = self.state.withLock { state in
             defer { state.held = [] }
@@ -113,7 +106,6 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    /// - Returns: whether to record the message.
     private func show(_ call: Call) throws -> Bool {
         try self.output.withLock { output in
             try self.showTold(&output)
@@ -121,18 +113,16 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    /// The message could not be shown or recorded: the next run gets it. In memory the attempt fails, so it is
-    /// redelivered.
+    /// Handles a message that could not be shown or recorded. The next run shows it again. With an inbox in memory the
+    /// attempt fails, so that the message is retried.
     private func leave(_ call: Call, since error: any Error) {
         if self.state.withLock({ $0.setsAside }) { call.completion.setAside() }
-        // Unread output means that the command is ending anyway.
+        // If nobody reads the output, the command is ending already.
         if case SilentExit.unreadOutput = error { return }
         self.endings.continuation.yield(.failed(error))
     }
 
-    /// The message was shown and recorded.
     private func answer(_ call: Call) {
-        // With a count, the last message ends the command.
         let isLast = self.state.withLock { state in
             guard let count = self.count else { return false }
             state.admitted.insert(call.context.messageID)
@@ -147,7 +137,7 @@ final class ListenView: RemoteNotificationHandler {
             }
         }
         guard isLast else { return answer() }
-        // The last message is answered when no further one can start, so that none is answered without being shown.
+        // Answers the last message when no other message can start: an answered message was always shown.
         let isStopping = self.state.withLock { state in
             if !state.isStopping { state.answerLast = answer }
             return state.isStopping
@@ -155,8 +145,8 @@ final class ListenView: RemoteNotificationHandler {
         if isStopping { answer() } else { self.endings.continuation.yield(.counted) }
     }
 
-    /// Answers for a message, or a command of thing-if, that the filter hides: a later run gets it. Without a file the
-    /// answer is `noData`, since an unanswered message would block the acknowledgement of later ones.
+    /// Answers a message or command that the filter hides. A later run shows it. With an inbox in memory the answer is
+    /// `noData`, because an unanswered message would delay the acknowledgement of later messages.
     fileprivate func hide(_ completion: FetchCompletion) {
         guard self.state.withLock({ $0.setsAside }) else {
             completion(.noData)
@@ -165,10 +155,9 @@ final class ListenView: RemoteNotificationHandler {
         if completion.setAside() { self.state.withLock { $0.setAsideCount += 1 } }
     }
 
-    /// No view shows commands of thing-if, so every filter hides them.
+    /// `listen` never shows commands of thing-if, so every filter hides them.
     fileprivate var hidesCommands: Bool { !self.filter.isEmpty }
 
-    /// Handles an event, on the thread where it happens.
     func observe(_ event: PushEvent) {
         switch event {
         case .stopping:
@@ -178,7 +167,7 @@ final class ListenView: RemoteNotificationHandler {
                 return (state.answerLast.take(), state.held)
             }
             answer?()
-            // These messages were not shown, and this thread must not wait for output.
+            // These messages were not shown. This thread must not block on output.
             for call in held { call.completion.setAside() }
         case .message(let message) where !message.isSaid && self.bridge == nil: break
         default:
@@ -194,13 +183,13 @@ final class ListenView: RemoteNotificationHandler {
     func showTold() async {
         for await _ in self.news.stream {
             await self.catchUp()
-            // In a flood the next message shows earlier events; waking for each event would cost more.
+            // During many events, one wake-up per millisecond is cheaper than one per event.
             try? await Task.sleep(for: .milliseconds(1))
         }
         await self.catchUp()
     }
 
-    /// Tells a person who has stopped the command which attempts still run.
+    /// Tells the user, who has stopped the command, which attempts are still running.
     func sayWhatIsWaitedFor() {
         guard let text = self.bridge?.notes.waitingText(HandlerOptions.longest) else { return }
         self.console.status(text)
@@ -216,13 +205,11 @@ final class ListenView: RemoteNotificationHandler {
                 if isStateShown { await self.open() }
             } while !self.state.withLock({ $0.told.isEmpty })
         } catch SilentExit.unreadOutput {
-            // The command is ending.
         } catch {
             self.endings.continuation.yield(.failed(error))
         }
     }
 
-    /// - Returns: whether it has shown the state of the connection.
     @discardableResult
     private func showTold(_ output: inout EventView, atMost limit: Int = .max) throws -> Bool {
         let told = self.state.withLock { state in
@@ -252,13 +239,12 @@ final class ListenView: RemoteNotificationHandler {
         return isStateShown
     }
 
-    /// The notice about hidden messages without an inbox to keep them.
     static let hidesForGood =
         "> Messages that the filter hides are done: an inbox in memory cannot keep them for later."
 }
 
-/// The view, where commands of thing-if have a handler: a program or server outside, as in `run`, or a filter, which
-/// leaves them to a later run. Commands are not shown.
+/// ``ListenView`` for agents that also handle commands of thing-if: a program or server handles them, or a filter
+/// leaves them to a later run.
 struct CommandTakingView: RemoteNotificationHandler, ThingCommandHandler {
     let messages: ListenView
     let bridge: OutsideBridge?

@@ -6,21 +6,19 @@ enum ListenEnding: Sendable {
     case signal(Int32)
     case counted
     case timedOut
-    /// The time limit was over before the first connection.
+    /// The time limit passed before the first connection.
     case neverConnected
     /// The emulator was restarted on other ports.
     case moved
     case failed(any Error)
 }
 
-/// Runs an agent and its view until the first reason to end, then stops the agent gracefully.
 struct Listening: Sendable {
     let agent: PushAgent
     let view: ListenView
     let timeout: Duration?
     let emulator: EmulatorWatch?
 
-    /// - Throws: ``SystemError``, before anything starts.
     func run() async throws -> ListenEnding {
         let signals = try StopSignals.ofCommand()
         self.agent.observe { [view = self.view] in view.observe($0) }
@@ -30,12 +28,12 @@ struct Listening: Sendable {
                 return await self.untilEnding(signals)
             }
             group.addTask {
-                // Connecting may take longer than a message's time limit.
+                // Shows messages after 5 s without a connection: a connection may take longer than a message's time
+                // limit.
                 try? await Task.sleep(for: .seconds(5))
                 await self.view.open()
                 return nil
             }
-            // Until the agent has ended.
             await self.view.showTold()
             defer { group.cancelAll() }
             while let ending = await group.next() { if let ending { return ending } }
@@ -43,7 +41,6 @@ struct Listening: Sendable {
         }
     }
 
-    /// The first reason to end; returns when the agent has stopped.
     private func untilEnding(_ signals: StopSignals) async -> ListenEnding {
         await withTaskGroup(of: ListenEnding?.self) { group in
             group.addTask {
@@ -69,7 +66,7 @@ struct Listening: Sendable {
             var ending: ListenEnding?
             for await result in group {
                 guard let result else { continue }
-                // The first reason counts, unless stopping brought an error to light.
+                // The first reason counts, unless stopping causes an error.
                 if ending == nil { ending = result } else if case .failed = result { ending = result }
                 group.cancelAll()
             }
@@ -77,7 +74,6 @@ struct Listening: Sendable {
         }
     }
 
-    /// `nil` when the task is cancelled before the limit.
     private func timeLimit(_ timeout: Duration) async -> ListenEnding? {
         let isConnected = await withTaskGroup(of: Bool?.self) { group in
             group.addTask { await self.view.connected() ? true : nil }

@@ -39,17 +39,16 @@ struct RegisterCommand: ParsableCommand {
         let cloud = try profile.cloud(self.cloud.profile)
         cloud.warn(console)
         profile.forgetPassword(ofOthersThan: cloud.app)
-        // The account of the options; without any, the profile's former one.
         let former = self.anew ? nil : profile.saved?.account
         var account = self.principal.account ?? former ?? .pseudoUser
         if let password = try self.principal.password() { profile.credentials.password = password }
         if account != .pseudoUser, profile.credentials.password == nil {
-            // No command shows the origin of a typed password. Later commands show `register` as its origin.
+            // The origin of a typed password is never shown: later commands show `register` as the origin.
             profile.credentials.password = Setting(try self.principal.askedPassword(of: account), .standard)
         }
         let isReplacing = try self.isReplacing(profile, by: account, in: cloud, console: console)
         if let former {
-            // The cloud keeps the type of a thing that it knows, whatever the options say.
+            // The cloud keeps the type of a thing that it already knows.
             account = isReplacing ? account.completed(from: former) : former.completed(from: account)
         }
         let (saved, registration) = try await console.waiting {
@@ -58,14 +57,15 @@ struct RegisterCommand: ParsableCommand {
                 isCreatingUser: self.principal.create, payload: self.payload, isAnew: self.anew)
         }
         try console.show(registration, of: saved, profile: profile)
-        // Other commands report an unreadable inbox.
+        // Ignores an unreadable inbox, because other commands report it.
         for stranded in (try? InboxReader(stateDirectory: profile.directory).stranded()) ?? [] {
             console.warning("\(stranded.text); \(stranded.advice(profile.name))")
         }
     }
 
-    /// Whether to forget the former registration. Throws ``CommandFailure`` with exit 78 if that is necessary and the
-    /// options do not allow it.
+    /// Whether to replace the former registration.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 if a replacement is necessary and the options do not allow it.
     private func isReplacing(
         _ profile: Profile, by account: SavedProfile.Account, in cloud: CloudSettings, console: Console
     ) throws -> Bool {
@@ -85,7 +85,6 @@ struct RegisterCommand: ParsableCommand {
     }
 }
 
-/// The account that a profile receives as.
 struct PrincipalOptions: ParsableArguments {
     @Option(value: "NAME", help: "Sign in as this user, by login name, e-mail address or phone number.")
     var user: String?
@@ -125,8 +124,9 @@ struct PrincipalOptions: ParsableArguments {
         return Setting(Secret(line), .option("--password-stdin"))
     }
 
-    /// Asks for the password at the terminal, twice for a new user. Throws ``CommandFailure`` with exit 78 without a
-    /// terminal, or with `--no-input`.
+    /// Asks for the password at the terminal, twice for a new user.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 without a terminal or with `--no-input`.
     func askedPassword(of account: SavedProfile.Account) throws -> Secret {
         guard PasswordPrompt.isPossible, !self.noInput else {
             throw CommandFailure(
@@ -141,21 +141,19 @@ struct PrincipalOptions: ParsableArguments {
     }
 }
 
-/// The form of an installation's pushes, as the emulator writes them.
+/// The form in which the emulator writes an installation's pushes.
 enum PayloadFormat: String, CaseIterable, ExpressibleByArgument {
-    /// Kii's long keys, without `aps`: what Kii's cloud sends over MQTT.
+    /// Kii's long keys, without `aps`. Kii's cloud sends this form over MQTT.
     case mqtt
-    /// `aps` with alert, badge and sound, and Kii's short keys: the form in which Kii's cloud sends to Apple.
+    /// `aps` with alert, badge and sound, and Kii's short keys. Kii's cloud sends this form to Apple.
     case apns
 
     static var expectation: String { Self.allCases.map(\.rawValue).joined(separator: " or ") }
 
-    /// The member of the call that makes an installation.
     var members: JSONValue { ["payload": JSONValue(self.rawValue)] }
 }
 
 extension Registration {
-    /// The chosen form of pushes; `nil` without a choice.
     var payload: PayloadFormat? {
         self.installationMembers?["payload"]?.string.flatMap { PayloadFormat(rawValue: $0) }
     }

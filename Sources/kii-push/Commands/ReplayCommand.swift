@@ -56,7 +56,7 @@ struct ReplayCommand: ParsableCommand {
     func run() async throws {
         let console = self.output.console
         let messages = try self.messages(console)
-        // No directory: the profile's names the programs of the process that receives.
+        // Without a directory: the profile's directory records the programs of the process that receives.
         guard let outside = try self.handler.settings.outsideHandler(directory: nil, report: { _ in }) else {
             for message in messages { try console.show(message.received, message.context(attempt: 1)) }
             return
@@ -96,7 +96,7 @@ struct ReplayCommand: ParsableCommand {
 }
 
 extension ReplayedMessage {
-    /// `nil` for a record that no handler gets: it is no message of Kii's.
+    /// `nil` for a record that no handler gets, because it is no message of Kii.
     init?(_ trace: MessageRecord) {
         guard trace.originalLength == nil, let received = try? ReceivedMessage(payload: trace.payload) else {
             return nil

@@ -40,14 +40,13 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Cloud") var profile: ProfileOptions
 
     func validate() throws {
-        // The variable is for a gateway of a fleet.
         if self.profile.profile == nil, EnvironmentVariable.store.text != nil {
             throw CommandFailure(
                 .usage,
                 "KII_PUSH_STORE is set: be a gateway of that fleet with 'kii-push-gateway run', or the profile's receiver with "
                     + "'--profile NAME'")
         }
-        // An option may need another one that only the file has.
+        // An option may require another option, which only the file has.
         guard self.own.namesHandler, let problem = self.own.problem({ "'\(RunSettings.option($0))'" }) else { return }
         throw CommandFailure(.usage, problem)
     }
@@ -55,17 +54,17 @@ struct RunCommand: ParsableCommand {
     func run() async throws {
         let service = RunService(console: self.output.console)
         var session = try await self.session(service, nil, isFirst: true)
-        // Only now: registering may take minutes, and until here a signal ends it at once.
+        // Not before: registering may take minutes, and a signal must end it at once.
         let signals = try StopSignals.ofCommand(asks: [SIGHUP, SIGUSR1])
-        // Before the metrics' socket is made: a second 'run' then reports the receiving process, and not the socket in
-        // use. The session reports other trouble with the state.
+        // Before the metrics' socket is created: a second `run` then reports the process that receives, and not that
+        // the socket is in use.
         do {
             _ = try await session.runtime.ledger()
         } catch let error as PushAgentError {
             if case .stateDirectoryInUse = error { throw error }
         }
-        // One publisher for all sessions: restarting a counter would look like a restart. So a reload does not move the
-        // metrics.
+        // One publisher for all sessions, so that a reload does not reset the counters. A reload cannot move the
+        // metrics to another socket.
         let metrics = try await MetricsPublisher.start(session.settings, console: service.console)
         session.metrics = metrics
         do {
@@ -81,8 +80,8 @@ struct RunCommand: ParsableCommand {
 
     private var own: RunSettings { RunSettings(self.options) }
 
-    /// The profile's registration. A configured profile that was never registered becomes a pseudo user; but not at an
-    /// emulator, which every profile finds, and not with a password, which belongs to a user.
+    /// The profile's registration. A configured but unregistered profile becomes a pseudo user. Exceptions are an
+    /// emulator, which every profile finds, and a password, which belongs to a user.
     private func registration(
         of profile: Profile, with cloud: CloudSettings, mayRegister: Bool, _ console: Console
     ) async throws -> (saved: SavedProfile, registration: Registration) {
@@ -93,14 +92,12 @@ struct RunCommand: ParsableCommand {
         do {
             return try await profile.register(.pseudoUser, with: cloud)
         } catch let error as KiiResponseError {
-            // The answer was not the cloud's, but such as a network's sign-in page. The service manager tries again.
+            // The answer was not the cloud's, but for example a hotel network's sign-in page. The service manager tries
+            // again.
             throw CommandFailure(.temporary, error.description)
         }
     }
 
-    /// Makes a session from the options and the current files, without starting it.
-    ///
-    /// - Parameter isFirst: whether the session replaces none.
     private func session(
         _ service: RunService, _ metrics: MetricsPublisher?, isFirst: Bool
     ) async throws -> RunSession {
@@ -126,7 +123,7 @@ struct RunCommand: ParsableCommand {
                 helpPath: "kii-push run")
         }
         let cloud = try profile.cloud(self.profile)
-        // Checked before anything is made: a failed reload changes nothing.
+        // Checked before anything is created, so that a failed reload changes nothing.
         if let file = cloud.caFile, access(file, R_OK) != 0 {
             throw CommandFailure(.configuration, "cannot read the authorities in \(file): \(errorText(errno))")
         }
@@ -139,7 +136,7 @@ struct RunCommand: ParsableCommand {
         if let keepAlive = settings.options.keepAlive { identity.keepAlive = keepAlive.duration }
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
-        // So that no message's time runs while it waits for a busy program.
+        // A message's time limit would otherwise begin while the message waits for a busy program.
         configuration.concurrentHandlers = receiver.concurrency
         let runtime = try PushRuntime(configuration: configuration)
         let offline = service.offlineLimit(settings.options.exitWhenOffline?.duration)

@@ -20,7 +20,6 @@ struct SendCommand: ParsableCommand {
 }
 
 extension CloudSession {
-    /// Reports a sent message and, if known, the number of receivers.
     func showSent(_ messageID: String, to name: String, _ target: JSONValue) async throws {
         let receivers = await self.receiverCount(of: messageID)
         let reach = receivers.map { $0 == 1 ? ", 1 receiver" : ", \($0) receivers" } ?? ""

@@ -39,7 +39,7 @@ struct SendTopicCommand: ParsableCommand {
         let message = try self.content.assembled()
         try await self.cloud.withSession { session in
             let topic = Topic(self.topic.id, in: try session.scope(self.topic.scope))
-            // By default only its creator may send to a topic of the app: the app's administrator.
+            // By default only its creator, the administrator, may send to a topic of the app.
             let sender = try session.sender(in: topic.scope)
             let call = try message.call(to: .topic(topic))
             if try self.sending.isShown(call, as: sender.role, in: session) { return }

@@ -51,14 +51,14 @@ struct SendUserCommand: ParsableCommand {
 }
 
 extension CloudSession {
-    /// The reason why nobody sees an alert to a user, with advice; `nil` unless the user is the
-    /// profile's own, and receives without alerts.
+    /// The reason why an alert to this user is not seen, with advice; `nil` if the user is not the profile's own, or if
+    /// the profile receives alerts.
     fileprivate func reasonForUnseenAlerts(of userID: String) -> String? {
         guard let registration = self.profile.registration, registration.principal == .user(userID),
             registration.payload != .apns
         else { return nil }
         let reason = "nobody will see the alert: profile '\(self.profile.name)' receives over MQTT, without alerts"
-        // Only the emulator can write other payloads.
+        // Only the emulator supports other payloads.
         guard self.cloud.source == .emulator else { return reason }
         return "\(reason); to receive them, run: kii-push register --payload apns\(self.profile.option)"
     }

@@ -54,7 +54,6 @@ struct UnsubscribeCommand: ParsableCommand {
     }
 }
 
-/// Topics and buckets to subscribe to or unsubscribe from.
 struct TargetOptions: ParsableArguments {
     @Argument(value: "TOPIC", help: "Topics: NAME, user:me/NAME, group:ID/NAME, … ('kii-push help scopes').")
     var topics: [TargetName] = []
@@ -66,8 +65,8 @@ struct TargetOptions: ParsableArguments {
 
     var isEmpty: Bool { self.topics.isEmpty && self.buckets.isEmpty }
 
-    /// Changes the subscription to each target and prints the result, or `unchanged` if nothing changed. Without
-    /// targets it uses the profile's declared ones.
+    /// Changes the subscriptions to the targets and prints the results; prints `unchanged` if nothing changed. Without
+    /// targets it uses the profile's declared targets.
     func change(
         isSubscribed: Bool, unchanged: String,
         _ change: (CloudSession, Principal, SubscriptionTarget) async throws -> CloudSession.SubscriptionOutcome

@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension SubscriptionTarget {
-    /// The targets that the words name, topics first.
     static func targets(
         topics: [TargetName], buckets: [TargetName], of principal: Principal
     ) throws -> [SubscriptionTarget] {

@@ -37,7 +37,6 @@ struct InboxOptions: ParsableArguments {
         value: "DIR", help: "The state directory of a program that is none of the profiles.", completion: .directory)
     var stateDirectory: String?
 
-    /// The option that names this inbox; empty for the default one.
     var option: String {
         if let stateDirectory { return " --state-directory \(stateDirectory.terminalSafe)" }
         return self.name.profile.map { " --profile \($0)" } ?? ""
@@ -45,9 +44,9 @@ struct InboxOptions: ParsableArguments {
 
     func validate() throws { try self.exclude("state-directory", "profile") }
 
-    /// Changes the inbox from here, while no process receives with it.
+    /// Changes the inbox in this process, if no other process receives with it.
     ///
-    /// - Throws: ``CommandFailure`` with exit 75 when one does that has no control socket.
+    /// - Throws: ``CommandFailure`` with exit 75 if another process receives with it and has no control socket.
     func withRuntime<Result: Sendable>(
         _ directory: String, _ body: (PushRuntime) async throws -> Result
     ) async throws -> Result {

@@ -2,41 +2,39 @@ import Glibc
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The terminal's settings before the first prompt silenced it, or why they are unknown. A global, since a signal
-/// handler takes no context.
+/// The terminal's settings before the first prompt, or an `errno` value. A global variable, because a signal handler
+/// has no context.
 private let terminalBefore: (settings: termios, code: Int32) = {
     var settings = termios()
     let code = tcgetattr(STDIN_FILENO, &settings) == 0 ? 0 : errno
     return (settings, code)
 }()
 
-/// Asks a person for a password at the terminal, without showing it.
 enum PasswordPrompt {
-    /// Signals that would leave the terminal silent.
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
     static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-    /// Shows `prompt` on standard error and reads a line from standard input. Restores the terminal afterwards, also
-    /// when a signal ends the program.
+    /// Shows `prompt` on standard error and reads a line from standard input without echo. Restores the terminal
+    /// afterwards, also if a signal ends the program.
     ///
-    /// - Throws: ``CommandFailure`` with exit 130 after ^C, and with 66 when nothing was typed.
+    /// - Throws: ``CommandFailure`` with exit 130 after ^C, and with 66 if nothing was typed.
     static func read(_ prompt: String) throws -> Secret {
-        // Initialized before a handler can run: the first use of a global is not async-signal-safe.
+        // Initializes the global before a signal handler can run: its first use is not async-signal-safe.
         guard terminalBefore.code == 0 else { throw self.failure(terminalBefore.code) }
         let former = self.signals.map { ($0, self.restoreTerminal(at: $0)) }
         defer {
             for (number, var action) in former { sigaction(number, &action, nil) }
         }
         var silent = terminalBefore.settings
-        // Without ISIG ^C and ^Z are bytes like any other and come to this reader; without ICANON they come at once.
+        // Without ISIG, ^C and ^Z arrive as ordinary bytes. Without ICANON, bytes arrive before the end of the line.
         silent.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG)
-        // The flush discards input from before the prompt, which was not meant for it.
+        // TCSAFLUSH discards input from before the prompt.
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else { throw self.failure(errno) }
         defer {
             var former = terminalBefore.settings
             tcsetattr(STDIN_FILENO, TCSADRAIN, &former)
-            // The terminal has not echoed the end of the line either.
+            // The terminal did not echo the end of the line.
             StandardStream.error.say("\n")
         }
         StandardStream.error.say(prompt)
@@ -51,11 +49,10 @@ enum PasswordPrompt {
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return try self.password(bytes) }
             switch byte {
-            // The end of the line, or ^D.
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"), 0x04: return try self.password(bytes)
             // ^C, ^Z and ^\.
             case 0x03, 0x1A, 0x1C: throw CommandFailure(.interrupted, "interrupted")
-            // Backspace takes a character back, which may be several bytes of UTF-8; ^U takes all.
+            // Backspace removes a character, which may be several bytes of UTF-8. ^U removes all.
             case 0x08, 0x7F: while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
             case 0x15: bytes.removeAll()
             default: bytes.append(byte)
@@ -72,11 +69,12 @@ enum PasswordPrompt {
         CommandFailure(.inputOutput, "cannot ask for the password: \(errorText(code))")
     }
 
-    /// Makes the signal restore the terminal before it ends the program. Returns the former action.
+    /// Installs a signal handler that restores the terminal before the signal ends the program. Returns the former
+    /// action.
     private static func restoreTerminal(at number: Int32) -> sigaction {
         var new = sigaction()
         new.__sigaction_handler.sa_handler = { number in
-            // All three are on signal-safety(7)'s list.
+            // All three functions are on the list in signal-safety(7).
             var former = terminalBefore.settings
             tcsetattr(STDIN_FILENO, TCSANOW, &former)
             signal(number, SIG_DFL)

@@ -51,7 +51,6 @@ struct DoctorCommand: ParsableCommand {
         try await session.runtime.shuttingDown { try await session.examine(&examination, sendsPush: sendsPush) }
     }
 
-    /// Runs the checks of files; returns the session for the other checks, `nil` when the profile is unusable.
     private func examineFiles(_ examination: inout Examination) throws -> DoctorSession? {
         let modes = Check.Key(.fileModes)
         let location: ProfileLocation
@@ -76,7 +75,7 @@ struct DoctorCommand: ParsableCommand {
                     profile.saved == nil
                     ? .warning("\(evidence); it is not registered", fix: profile.registerHint) : .ok(evidence)
             } catch let failure as CommandFailure where failure.exit == .unreachable {
-                // The configuration is fine, but the emulator that publishes the address is not running.
+                // The configuration is correct, but the emulator is not running.
                 configuration = .ok("profile '\(location.name)', emulator")
                 emulatorGone = failure
             } catch {

@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The checks that connect to the broker as the profile: one connection for all of them.
+/// The checks that connect to the broker as the profile. All use one connection.
 extension DoctorSession {
     struct BrokerFindings: Sendable {
         var connack: Finding
@@ -39,8 +39,8 @@ extension DoctorSession {
         }
     }
 
-    /// Asks the process that receives as this profile about its connection. A second connection would take the session
-    /// over.
+    /// Asks the process that receives as this profile about its connection. A second connection would end the first
+    /// one.
     private func findings(of holder: String) async -> BrokerFindings {
         let reason = "\(holder) receives as this profile, and a second connection would knock it off"
         let unknown = BrokerFindings(connack: .unknown(reason))
@@ -74,7 +74,7 @@ extension DoctorSession {
     }
 
     private func roundTrip(_ agent: PushAgent, _ registration: Registration) async -> Finding {
-        // Below the check's limit, so that this timeout is the one reported.
+        // Shorter than the check's limit, so that this timeout is reported.
         let limit = self.limit * 9 / 10
         let mark = "doctor-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         do {
@@ -98,7 +98,6 @@ extension DoctorSession {
         }
     }
 
-    /// A session that sends the test message to this profile alone; `nil` if there is none.
     private func sender(
         of mark: String, _ agent: PushAgent, _ registration: Registration
     ) async throws -> (@Sendable () async throws -> Void)? {
@@ -110,7 +109,6 @@ extension DoctorSession {
         let own = try Self.session(of: agent)
         switch registration.principal {
         case .user(let id):
-            // The app's administrator, who may send to users.
             let sender = self.cloud.admin?.session(self.client) ?? own
             return { [message] in _ = try await sender.send(message, to: .user(id)) }
         case .thing(let id):

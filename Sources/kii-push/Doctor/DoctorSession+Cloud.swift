@@ -2,7 +2,7 @@ import KiiPushCommandLine
 import KiiPushCore
 
 extension DoctorSession {
-    /// Signs in as the app, which changes nothing at the cloud.
+    /// Signing in as the app changes nothing in the cloud.
     func app() async throws -> Finding {
         let app = self.cloud.app
         do {
@@ -23,7 +23,6 @@ extension DoctorSession {
         }
     }
 
-    /// Compares the clocks by the dates of the answers so far.
     func clock() async -> Finding {
         guard let lead = await self.transport.clockLead else { return .needless("no answer named a date") }
         let seconds = abs(lead.components.seconds)
@@ -37,7 +36,7 @@ extension DoctorSession {
         }
     }
 
-    /// A check reports the present state: it retries nothing, which would take too long.
+    /// Without retries: a check reports the present state, and retries would take too long.
     static func session(of agent: PushAgent) throws(PushAgentError) -> KiiSession {
         var session = try agent.session()
         session.client.retry = .none
@@ -63,7 +62,6 @@ extension DoctorSession {
         }
     }
 
-    /// The installation and its endpoint; the endpoint is `nil` when there is none.
     func installation() async throws -> (Finding, MQTTEndpoint?) {
         guard let agent = self.agent else { return (.unknown("the profile is not registered"), nil) }
         let (_, registration) = try self.profile.registration(with: self.cloud)

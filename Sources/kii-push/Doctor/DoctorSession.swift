@@ -1,20 +1,19 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The checks of a profile that could be read, from the network to the push.
 struct DoctorSession: Sendable {
     let profile: Profile
     let cloud: CloudSettings
     let runtime: PushRuntime
     let limit: Duration
     let agent: PushAgent?
-    /// The same agent for a network that lets only WebSocket through.
+    /// The same agent over WebSocket, for a network that blocks the other port.
     private let webSocketAgent: PushAgent?
     let client: KiiClient
     let transport: DatedTransport
 
     /// - Parameter limit: the time limit of one check.
-    /// - Throws: an error in the configuration, such as a missing file of authorities.
+    /// - Throws: an error of the configuration, such as a missing file of authorities.
     init(profile: Profile, cloud: CloudSettings, limit: Duration) throws {
         var settings = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         settings.callTimeout = limit
@@ -49,7 +48,7 @@ struct DoctorSession: Sendable {
             }
         }
         try examination.note(Check.Key(.installation), after: [Check.Key(.signIn)], finding)
-        // If the cloud names no broker, the last known one is checked.
+        // If the cloud names no broker, the last known broker is checked.
         let named = endpoint.map { ($0.host, $0.portSSL, $0.portWSS) }
         let known = self.profile.registration.map { ($0.host, $0.portSSL, UInt16?.none) }
         var needsWebSocket = false
@@ -81,18 +80,16 @@ struct DoctorSession: Sendable {
         .note(in: &examination)
         let way = [Check.Key(.tcp, .cloud), Check.Key(self.cloud.isInsecure ? .tlsExpiry : .tlsName, .cloud)]
         let app = examination.isClear(way) ? await examination.finding { try await self.app() } : .unknown("")
-        // Its answer names the date.
         try examination.note(Check.Key(.clock), after: way, await self.clock())
         try examination.note(Check.Key(.app), after: way, app)
         try await examination.check(Check.Key(.signIn), after: [Check.Key(.app)]) { try await self.signIn() }
     }
 
-    /// Tries both ways to the broker. Returns whether only WebSocket gets through.
+    /// Tries both ports of the broker. Returns whether only WebSocket works.
     private func examineBroker(
         _ examination: inout Examination, host: String, port: UInt16?, webSocketPort: UInt16?
     ) async throws -> Bool {
         let late: PushRuntime.Finding = (nil, Self.late)
-        // Each has two steps at most, and ends by itself.
         let found = try await examination.inTime(steps: 3) { () -> (PushRuntime.Finding?, PushRuntime.Finding?) in
             async let webSocket = self.finding(webSocketPort) { try await $0.inspectWebSocket(host: host, port: $1) }
             let plain = await self.finding(port) { try await $0.inspect(host: host, port: $1, usesTLS: true) }
@@ -135,7 +132,6 @@ struct DoctorSession: Sendable {
 
     private static let late = TransportError(.timedOut, detail: "no connection came about in time")
 
-    /// The result of connecting to a port; `nil` without a port.
     private func finding(
         _ port: UInt16?, _ inspect: @Sendable (PushRuntime, UInt16) async throws -> PushRuntime.Finding
     ) async -> PushRuntime.Finding? {
@@ -175,7 +171,7 @@ struct DoctorSession: Sendable {
 }
 
 extension TransportError? {
-    /// Whether the error looks like a firewall's work.
+    /// Whether a firewall is the likely cause of the error.
     fileprivate var isSwallowed: Bool {
         switch self?.code {
         case .timedOut, .connectionRefused, .connectionLost: true

@@ -4,7 +4,6 @@ import KiiPushCore
 
 struct FileChecks: Sendable {
     let location: ProfileLocation
-    /// Secret files that the command line names.
     let named: [String]
 
     private var directory: String { self.location.directory }
@@ -37,7 +36,6 @@ struct FileChecks: Sendable {
         return .ok("closed to others and owned by user \(geteuid())")
     }
 
-    /// Writes a small file and removes it.
     func stateDirectory() -> Finding {
         let directory = self.directory
         guard access(directory, F_OK) == 0 else {
@@ -63,13 +61,12 @@ struct FileChecks: Sendable {
         guard statvfs(directory, &system) == 0 else { return .ok("\(directory) can be written") }
         let free = UInt64(system.f_bavail) * UInt64(system.f_frsize)
         let evidence = "\(directory) can be written; \(free >> 20) MiB are free"
-        // Too little for a reliable inbox.
+        // Less than 64 MiB is too little for an inbox.
         return free < 64 << 20
             ? .warning(evidence, fix: "free some space: an inbox that cannot be written stops receiving")
             : .ok(evidence)
     }
 
-    /// The commands for dead letters.
     private var decisionAdvice: String {
         let option = self.location.option
         return "see why: kii-push inbox list --state dead\(option); then decide: kii-push inbox retry or drop\(option)"
@@ -89,7 +86,6 @@ struct FileChecks: Sendable {
             let kept = (Directory.names(in: self.directory) ?? []).filter { $0.hasPrefix("inbox.sqlite.damaged-") }
                 .sorted()
             if let first = kept.first {
-                // A past event, which is no obstacle to other checks.
                 return .failed(
                     "the inbox was damaged, and \(ledger.lost) messages are lost; what was left is kept as "
                         + "\(self.directory)/\(first)",

@@ -1,19 +1,17 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The findings of one attempt to connect, for each step of the connection.
 struct NetworkChecks: Sendable {
     let server: Check.Server
     let host: String
     let port: UInt16
     let usesTLS: Bool
     let usesProxy: Bool
-    /// Whether the user has turned off the check of certificates.
     let isInsecure: Bool
     let report: PushRuntime.Inspection?
     let failure: TransportError?
     let now: Timestamp
-    /// The port that a firewall blocks, if the finding is about the broker's port for WebSocket instead.
+    /// The port that a firewall blocks, if the result is about the port for WebSocket instead.
     var swallowedPort: UInt16?
 
     private var place: String { "\(self.host):\(self.port)" }
@@ -38,7 +36,8 @@ struct NetworkChecks: Sendable {
         if status >= 300 {
             let fix = status == 407 ? "put the user name and password into the proxy's URL" : "allow it in the proxy"
             let evidence = "the proxy answers \(status) when it is to connect to \(self.place)"
-            // A proxy fetches plain HTTP itself.
+            // Only a warning for plain HTTP: the proxy forwards such requests itself, although it refuses a tunnel to
+            // the server.
             return self.usesTLS || self.server == .broker
                 ? .unreachable(evidence, fix: fix) : .warning(evidence, fix: fix)
         }

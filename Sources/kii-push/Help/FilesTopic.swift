@@ -5,7 +5,6 @@ enum FilesTopic {
     private enum Part {
         case file(String)
         case prose(String)
-        /// Text to copy, so its lines are not broken.
         case example([String])
     }
 

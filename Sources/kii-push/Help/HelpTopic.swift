@@ -3,10 +3,9 @@ import KiiPushCommandLine
 /// A page that belongs to no single command: `kii-push help TOPIC`.
 struct HelpTopic: Sendable {
     let name: String
-    /// The page. Tables have at most `width` columns a line. It ends with a line end.
+    /// Returns the page, with a final line feed. Lines of tables have at most `width` columns.
     let text: @Sendable (_ width: Int) -> String
 
-    /// All topics: the only list, for help and completion.
     static let all: [HelpTopic] = [
         HelpTopic(name: "scopes", text: scopesText),
         HelpTopic(name: "files", text: FilesTopic.text),

@@ -1,20 +1,19 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Watches the process that receives with the inbox, whose handler answers.
+/// Shows the messages and events of another process that receives with the inbox. That process answers the messages.
 actor AttachedListening {
     private var notices: ControlNotices
     private var view: EventView
     private let style: EventView.Style
     private let directory: String
     private let count: Int?
-    /// Number of messages with an outcome, as in ``EventView/completedCount``.
     var completedCount: Int { self.view.completedCount }
 
-    /// The time to wait for the next receiving process: a service manager pauses before a restart.
+    /// The wait for the next process that receives: a service manager pauses before a restart.
     private static let patience = Duration.seconds(15)
 
-    /// Attaches to the process. Later events wait until ``run(timeout:)`` shows them.
+    /// Attaches to the process. Later events are queued until ``run(timeout:)`` shows them.
     init(
         _ client: ControlClient, directory: String, _ style: EventView.Style, installationID: String, count: Int?
     ) throws {
@@ -25,7 +24,6 @@ actor AttachedListening {
         self.count = count
     }
 
-    /// Shows events until a reason to end; throws ``SystemError``.
     nonisolated func run(timeout: Duration?) async throws -> ListenEnding {
         let signals = try StopSignals.ofCommand()
         return await withTaskGroup(of: ListenEnding?.self) { group in
@@ -42,7 +40,6 @@ actor AttachedListening {
         }
     }
 
-    /// `nil` when cancelled.
     private func show() async -> ListenEnding? {
         do {
             repeat {
@@ -51,7 +48,6 @@ actor AttachedListening {
                     try await self.style.written()
                     if let count, self.completedCount >= count { return .counted }
                 }
-                // A cancelled reader ends in the same way.
                 try Task.checkCancellation()
             } while try await self.findSuccessor()
             return .stopped
@@ -62,7 +58,7 @@ actor AttachedListening {
         }
     }
 
-    /// Waits for the next process that receives, such as a restarted service; returns whether one came.
+    /// Waits for the next process that receives, such as a restarted service. Returns whether it appeared.
     private func findSuccessor() async throws -> Bool {
         let console = self.style.console
         console.status(
@@ -77,7 +73,6 @@ actor AttachedListening {
                     return true
                 }
             } catch InboxAccessError.ended, InboxAccessError.silent {
-                // That process is gone again, or not ready yet.
             }
             try await Task.sleep(for: .milliseconds(100))
         } while ContinuousClock.now < end

@@ -14,10 +14,11 @@ struct FilterOptions: ParsableArguments {
     @Option(value: "SENDER", help: "Only of this sender: admin, user:me, user:ID, thing:ID; may be given again.")
     var from: [String] = []
 
-    /// The filter with `me` replaced.
+    /// Replaces `me` in the filter.
     ///
-    /// - Parameter principal: the receiver; `nil` if it is unknown.
-    /// - Throws: ``CommandFailure`` with exit 64 when `me` is unknown, or the other kind of principal.
+    /// - Parameter principal: the receiver; `nil` if unknown.
+    /// - Throws: ``CommandFailure`` with exit 64 if `me` is unknown, or is a thing where the filter names a user, or
+    ///   the reverse.
     func filter(for principal: Principal?) throws -> MessageFilter {
         func text(_ name: TargetName) throws -> String { try name.scope.resolved(for: principal).text(of: name.id) }
         return MessageFilter(

@@ -1,7 +1,6 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Passes messages to a handler outside, one after the other or several at once, and shows the results.
 struct Replay: Sendable {
     private let outside: any OutsideHandler
     private let console: Console
@@ -13,7 +12,7 @@ struct Replay: Sendable {
     }
 
     /// - Returns: the number of messages that failed.
-    /// - Throws: errors of the output; ``SilentExit`` after a signal, once everything that ran has ended.
+    /// - Throws: errors of the output; ``SilentExit`` after a signal, when all attempts have ended.
     func run(_ messages: [ReplayedMessage]) async throws -> Int {
         let signals = try StopSignals.ofCommand()
         self.outside.begin()
@@ -63,8 +62,8 @@ struct Replay: Sendable {
         }
     }
 
-    /// Passes a message to the handler. If the handler cannot be reached, it tries again, for the time of one attempt;
-    /// each try has the whole time of an attempt.
+    /// Passes a message to the handler. If the handler cannot be reached, tries again for the time limit of an attempt.
+    /// Each new attempt has the whole time limit.
     func answer(to message: ReplayedMessage) async throws -> HandlerAnswer {
         let end = MonotonicInstant.now() + HandlerOptions.longest
         while true {
@@ -85,7 +84,6 @@ extension HandlerAnswer {
 }
 
 extension HandlerOutcome {
-    /// Whether the text for people ends like `reason`.
     fileprivate func tells(_ reason: String) -> Bool {
         guard case .none(let said) = self.ending, let cause = said.firstRange(bytesOf: ": ") else { return false }
         return reason.hasSuffix(said[cause.upperBound...])
@@ -100,7 +98,6 @@ extension Console {
             case .failed(let reason, _), .postponed(let reason, _): ("failed", .red, reason)
             case .rejected(let reason): ("dead", .red, reason)
             }
-        // The text about the outcome may already have the reason why a server gave no answer.
         let reason = detail.flatMap { answer.outcome.tells($0) ? nil : $0.terminalSafe }
         let words = [answer.outcome.text, answer.outcome.elapsed.text, reason].compactMap { $0 }
         try self.line(

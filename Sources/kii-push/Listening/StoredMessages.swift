@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// `--since`: the stored messages to show before new ones.
+/// The stored messages that `--since` shows before new messages.
 enum SinceChoice: ExpressibleByArgument, Equatable {
     case all
     case message(Int64)
@@ -21,7 +21,7 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
 
     static var expectation: String { "a time span such as 10m, a message's number, or all" }
 
-    /// Shows stored messages that have an outcome; the agent delivers the others anyway.
+    /// Shows stored messages that are finished. The agent delivers the unfinished ones anyway.
     func show(from directory: String, _ style: EventView.Style) async throws {
         guard let reader = try InboxReader.existing(in: directory) else { return }
         var last: Int64 = 0
@@ -45,7 +45,6 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
 }
 
 extension InboxReader {
-    /// `nil` if no file was ever received into.
     static func existing(in directory: String) throws(InboxAccessError) -> InboxReader? {
         do throws(InboxAccessError) {
             return try InboxReader(stateDirectory: directory)
@@ -57,7 +56,7 @@ extension InboxReader {
 }
 
 extension EventView.Style {
-    /// Shows a message of the inbox as the view showed it live. A record that is no message has no user-defined line.
+    /// Shows a stored message as the view showed it live. A record that is no message has no line in the user's format.
     func show(_ trace: MessageRecord, _ message: ReceivedMessage?) throws {
         guard let message else {
             if self.format == nil { try self.console.show(inList: trace) }
@@ -71,7 +70,6 @@ extension EventView.Style {
 }
 
 extension MessageRecord {
-    /// The context of its handler's last recorded call.
     fileprivate var context: DeliveryContext {
         DeliveryContext(
             installationID: self.installationID ?? "", messageID: self.messageID, receivedAt: self.receivedAt,

@@ -1,14 +1,15 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Warns a person that a filter names a topic or bucket to which the profile is not subscribed.
+/// Warns the user if a filter names a topic or bucket without a subscription.
 struct SubscriptionCheck: Sendable {
     let profile: Profile
     let cloud: CloudSettings
     let account: SavedProfile.Account
     let console: Console
 
-    /// Asks the cloud about each of `targets`. Silent if the cloud cannot be reached: the agent reports that.
+    /// Asks the cloud about each target. If the cloud cannot be reached, the agent reports it, and this method does
+    /// not.
     func warn(about targets: [SubscriptionTarget], of principal: Principal) async {
         guard !targets.isEmpty,
             let runtime = try? PushRuntime(

@@ -6,8 +6,8 @@ enum SubscriptionSource: String, Sendable { case profile, configuration, cloud }
 typealias SubscriptionCandidate = (target: SubscriptionTarget, source: SubscriptionSource)
 
 extension CloudSession {
-    /// The possible subscriptions of the profile, each once: subscriptions made through the profile, then `declared`,
-    /// then the topics that the cloud lists in `scopes`.
+    /// The possible subscriptions of the profile, without duplicates. First come those made through the profile, then
+    /// `declared`, then the topics that the cloud lists in `scopes`.
     func candidates(declared: [SubscriptionTarget], scopes: [Scope]) async throws -> [SubscriptionCandidate] {
         var seen: Set<SubscriptionTarget> = []
         var candidates: [SubscriptionCandidate] = []
@@ -24,7 +24,6 @@ extension CloudSession {
         return candidates
     }
 
-    /// Whether the ID of a listed topic is valid; warns about a topic whose ID is not.
     func isUsable(_ topic: Topic) -> Bool {
         guard !Topic.isValidID(topic.id) else { return true }
         let name = SubscriptionTarget.topic(topic).text
@@ -32,7 +31,6 @@ extension CloudSession {
         return false
     }
 
-    /// The scopes whose topics are listed by default: the app's and the principal's own.
     func ownScopes() throws -> [Scope] {
         switch try self.registration().principal {
         case .user(let id): [.app, .user(id)]
@@ -40,9 +38,8 @@ extension CloudSession {
         }
     }
 
-    /// Whether the profile is subscribed to a target. `nil` if the answer does not matter: a former subscription of the
-    /// profile is over, or the cloud refuses to answer. It refuses, for example, for a group's topic after the user has
-    /// left the group.
+    /// Whether the profile is subscribed to a target. `nil` if a former subscription has ended, or if the cloud refuses
+    /// the answer, for example for a topic of a group that the user has left.
     func isSubscribed(
         _ principal: Principal, to target: SubscriptionTarget, known source: SubscriptionSource
     ) async throws -> Bool? {
@@ -55,7 +52,7 @@ extension CloudSession {
         }
     }
 
-    /// Records a change of a subscription. The change holds even if this fails, so that is no error.
+    /// Records a change of a subscription. A failure is only a warning, because the cloud has made the change.
     func remember(_ target: SubscriptionTarget, isSubscribed: Bool) {
         do {
             try KnownSubscriptions(directory: self.profile.directory).note(target, isSubscribed: isSubscribed)

@@ -2,10 +2,9 @@ import KiiPushCommandLine
 import KiiPushCore
 
 extension CloudSession {
-    /// Whether the subscription changed, and whether the topic was created first.
     typealias SubscriptionOutcome = (isChanged: Bool, isTopicCreated: Bool)
 
-    /// Subscribes `principal`. Creates a missing topic if the profile or the administrator may.
+    /// Subscribes `principal`. Creates a missing topic if the profile or the administrator has the right.
     func subscribe(_ principal: Principal, to target: SubscriptionTarget) async throws -> SubscriptionOutcome {
         let own = try self.own()
         var outcome = (isChanged: false, isTopicCreated: false)
@@ -20,7 +19,6 @@ extension CloudSession {
         return outcome
     }
 
-    /// Ends a subscription; `false` when there was none.
     func unsubscribe(_ principal: Principal, from target: SubscriptionTarget) async throws -> Bool {
         do {
             try await self.own().unsubscribe(from: target, as: principal)
@@ -35,7 +33,6 @@ extension CloudSession {
         }
     }
 
-    /// Sends to an existing topic; returns the message's ID.
     func send(_ call: KiiCall<String>, to topic: Topic, as sender: KiiSession) async throws -> String {
         do {
             return try await sender.perform(call)
@@ -53,7 +50,7 @@ extension CloudSession {
         return failure
     }
 
-    /// The administrator creates the app's own topics; members create the topics of users, groups and things.
+    /// The administrator creates topics of the app. Members create topics of users, groups and things.
     ///
     /// - Source: Kii's guide, "creating a topic".
     private func create(_ topic: Topic, after error: KiiError) async throws {

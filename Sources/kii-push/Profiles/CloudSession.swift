@@ -1,16 +1,14 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// A profile's session with its cloud over REST, for one command. It takes no lock and opens no MQTT session, so it
-/// works while an agent of the same profile is running.
+/// A profile's REST session, for one command. It takes no lock and opens no MQTT connection, so it works while an agent
+/// of the same profile is running.
 final class CloudSession: Sendable {
     let profile: Profile
     let cloud: CloudSettings
     let console: Console
-    /// The session of the app's administrator; `nil` without credentials.
     let admin: KiiSession?
     let runtime: PushRuntime
-    /// The profile's agent, which only signs in here; `nil` when the profile was never registered.
     private let agent: PushAgent?
 
     init(profile: Profile, cloud: CloudSettings, calls: CallOptions, console: Console) throws {
@@ -25,7 +23,6 @@ final class CloudSession: Sendable {
         }
     }
 
-    /// Adds advice to an error, and the cost of following it.
     func advising(_ error: any Error) -> any Error {
         var failure = CommandFailure(describing: error)
         switch error {
@@ -58,7 +55,6 @@ extension AdminCredentials {
 }
 
 extension PushRuntime {
-    /// Shuts down after `body`, even after an error.
     func shuttingDown<Result>(after body: () async throws -> Result) async throws -> Result {
         do {
             let result = try await body()
@@ -71,7 +67,6 @@ extension PushRuntime {
     }
 }
 
-/// For agents that never receive.
 struct NoHandler: AsyncRemoteNotificationHandler {
     func didReceiveRemoteNotification(_ message: ReceivedMessage, context: DeliveryContext) async -> FetchResult {
         .failed

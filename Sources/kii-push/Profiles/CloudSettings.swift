@@ -1,7 +1,6 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The cloud of a command, and the origin of that setting.
 struct CloudSettings: Sendable {
     enum Source: String, Sendable {
         case options = "options or environment"
@@ -11,20 +10,18 @@ struct CloudSettings: Sendable {
     }
 
     let app: KiiApp
-    /// `nil` without credentials.
     let admin: AdminCredentials?
     let caFile: String?
     let proxy: String?
     let userAgent: String?
     let transport: PushAgent.Transport
-    /// The connection settings that `register` stores with the profile.
     private let terms: SavedProfile.Terms
     private let clientCertificateFile: String?
     private let clientKeyFile: String?
     let isInsecure: Bool
     let source: Source
 
-    /// The settings of ``ProfileSettings``; a running emulator serves if they name no cloud.
+    /// If no setting names a cloud, a running emulator is used.
     init(options: ProfileOptions, profile: Profile) throws {
         let settings = try ProfileSettings(options: options, profile: profile)
         let location = profile.location
@@ -82,7 +79,7 @@ struct CloudSettings: Sendable {
         self.admin = profile.credentials.admin?.value
     }
 
-    /// Checked before other errors. The rest of an address may hold a password, and is not repeated.
+    /// Checks the scheme. The error does not quote the rest of the address, which may hold a password.
     private static func requireWebAddress(_ url: String, isOption: Bool, allowsPlainHTTP: Bool) throws {
         let exit: ExitStatus = isOption ? .usage : .configuration
         if let origin = Origin(of: url), !origin.usesTLS, !origin.isLoopback, !allowsPlainHTTP {
@@ -108,7 +105,6 @@ struct CloudSettings: Sendable {
 }
 
 extension CloudSettings {
-    /// The cloud's identity, as a registered profile stores it.
     var identity: SavedProfile.Cloud {
         guard self.source == .emulator, let admin = self.admin else {
             return .kii(baseURL: self.app.baseURL, appID: self.app.appID, self.terms)
@@ -116,7 +112,7 @@ extension CloudSettings {
         return .emulator(appID: self.app.appID, clientID: admin.clientID)
     }
 
-    /// Whether a profile was registered with this cloud: the same app at the same server, so that its tokens may go
+    /// Whether the profile was registered with this cloud: the same app at the same server. Only then its tokens may go
     /// there.
     func knows(_ saved: SavedProfile) -> Bool {
         switch saved.cloud {

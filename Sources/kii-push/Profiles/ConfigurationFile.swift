@@ -1,10 +1,9 @@
 package import KiiPushCommandLine
 import KiiPushCore
 
-/// The configuration of one profile: the user's `config.json`, then the system's files. The first file with a member
-/// wins.
+/// The configuration of one profile: the user's `config.json`, then the system's files. If several files have a member,
+/// the first file counts.
 package struct ProfileConfiguration: Sendable {
-    /// The part of each file about the profile, in the order of precedence. With any part, nothing is guessed.
     let parts: [ConfigurationDocument]
     package let baseURL: Setting<String>?
     package let appID: Setting<String>?
@@ -22,7 +21,7 @@ package struct ProfileConfiguration: Sendable {
         "allowPlainHTTP", "transport", "subscriptions", "run",
     ]
 
-    /// The first file that configures, or should configure, the profile's cloud; `nil` without one.
+    /// The first file that configures, or should configure, the profile's cloud.
     var path: String? {
         self.parts.first { part in
             let keys = part.value.pairs.map { $0.0 }
@@ -30,12 +29,11 @@ package struct ProfileConfiguration: Sendable {
         }?.document
     }
 
-    /// The settings of `run`; `nil` without any. Read on demand: other commands ignore a mistake in them.
+    /// Reads the settings of `run`. Other commands ignore mistakes in them.
     ///
     /// - Throws: ``CommandFailure`` with exit 78.
     package func runSettings() throws -> RunSettings? { try self.run.map { try RunSettings($0) } }
 
-    /// The members of `run` as written, valid or not.
     package var runMembers: [(name: String, setting: Setting<String>)] {
         guard let run = self.run else { return [] }
         return run.value.pairs.map { name, value in
@@ -46,9 +44,9 @@ package struct ProfileConfiguration: Sendable {
 
     private var run: ConfigurationDocument? { self.parts.lazy.compactMap { $0["run"] }.first }
 
-    /// Reads the parts of `profile`; every property is `nil` without any.
+    /// Reads the parts of `profile`. If there are none, every property is `nil`.
     ///
-    /// - Throws: ``CommandFailure`` with exit 78 when a file is wrong, or has an unknown member.
+    /// - Throws: ``CommandFailure`` with exit 78 if a file is invalid or has an unknown member.
     static func read(_ paths: FilePaths, profile: String) throws -> ProfileConfiguration {
         let user = try ConfigurationDocument.read(trustedAt: paths.configuration)
         if user == nil, paths.isConfigurationNamed {
@@ -58,7 +56,6 @@ package struct ProfileConfiguration: Sendable {
         return try ProfileConfiguration([user].compactMap { $0 } + system, profile: profile)
     }
 
-    /// As above, from files in the order of precedence.
     package init(_ files: [ConfigurationDocument], profile: String) throws {
         let parts = try files.compactMap {
             try $0.part(of: profile, files: ["$schema", "version", "profiles"], members: Self.members)
@@ -85,7 +82,6 @@ package struct ProfileConfiguration: Sendable {
         self.subscriptions = try first("subscriptions") { try DeclaredSubscriptions($0) }
     }
 
-    /// The address that a part names, directly or by a site.
     private static func address(_ part: ConfigurationDocument) throws -> Setting<String>? {
         let address: Setting<String>? = try part["baseURL"].map { Setting(try $0.text(), $0.origin) }
         guard let site = part["site"] else { return address }

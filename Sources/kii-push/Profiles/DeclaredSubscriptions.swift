@@ -1,14 +1,12 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The subscriptions of a profile, as a file declares them: `{"topics": [...], "buckets": [...]}`.
 package struct DeclaredSubscriptions: Sendable, Hashable {
     var topics: [TargetName]
     var buckets: [TargetName]
 
     static let members = ["topics", "buckets"]
 
-    /// Throws ``CommandFailure`` with exit 78 and the place of the mistake.
     init(_ value: ConfigurationDocument) throws {
         try value.object(Self.members)
         func names(_ key: String) throws -> [TargetName] {

@@ -1,22 +1,19 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// A profile for a command: its files, and their content.
 struct Profile: Sendable {
     let location: ProfileLocation
-    /// The registered account; `nil` when the profile was never registered.
     let saved: SavedProfile?
-    /// The profile's identity at the cloud; `nil` when the profile was never registered.
     let registration: Registration?
     var credentials: ProfileCredentials
 
     var name: String { self.location.name }
     var directory: String { self.location.directory }
 
-    /// Reads the files and variables that `options` and the environment name. Touches no network.
+    /// Reads the files and variables that `options` and the environment name. Uses no network.
     ///
-    /// - Parameter isReplacing: whether the profile is registered anew, so that its former files may be unreadable.
-    /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 when a file is wrong or unsafe.
+    /// - Parameter isReplacing: whether the profile is registered anew. Its former files may then be unreadable.
+    /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 if a file is invalid or unsafe.
     init(_ options: ProfileOptions, isReplacing: Bool = false) throws {
         try self.init(named: options.profile, configurationFile: options.config, isReplacing: isReplacing)
         if let path = options.appKeyFile {
@@ -24,7 +21,6 @@ struct Profile: Sendable {
         }
     }
 
-    /// As above, for the profile of this name, or that of the environment.
     init(named name: String?, configurationFile: String? = nil, isReplacing: Bool = false) throws {
         self.location = try ProfileLocation(named: name, configurationFile: configurationFile)
         let directory = self.location.directory
@@ -37,7 +33,6 @@ struct Profile: Sendable {
         self.credentials = try ProfileCredentials.read(self.location, isReplacing: isReplacing)
     }
 
-    /// Reads a file of `register`; `nil` also for malformed content that is going to be replaced.
     static func registered<Value>(_ path: String, isReplacing: Bool, _ read: () throws -> Value?) throws -> Value? {
         do {
             return try read()
@@ -46,24 +41,19 @@ struct Profile: Sendable {
         }
     }
 
-    /// Whether the content of a file is wrong, and not its owner or mode.
     private static func isMalformed(_ error: any Error, _ path: String) -> Bool {
         switch error {
         case FileError.tooLarge, FileError.malformed, FileError.newerFormat: return true
-        // A file of ours that is closed to others can be wrong only in its content.
+        // If the file has safe permissions, the error is about its content.
         case is CommandFailure:
             do { return try PrivateFile.read(path) != nil } catch { return Self.isMalformed(error, path) }
         default: return false
         }
     }
 
-    /// The cloud that the profile belongs to.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 78 when none is configured, and with 69 for an emulator that is not
-    ///   running.
+    /// - Throws: ``CommandFailure`` with exit 78 if no cloud is configured, and with 69 if its emulator is not running.
     func cloud(_ options: ProfileOptions) throws -> CloudSettings { try CloudSettings(options: options, profile: self) }
 
-    /// The profile's registration with `cloud`; throws ``CommandFailure`` with exit 78 when there is none.
     func registration(with cloud: CloudSettings) throws -> (saved: SavedProfile, registration: Registration) {
         let (saved, registration) = try self.registered()
         guard !cloud.knows(saved) else { return (saved, registration) }
@@ -79,12 +69,11 @@ struct Profile: Sendable {
         throw failure("at another server than \(cloud.app.baseURL), which does not get its token")
     }
 
-    /// The app's key for a cloud. The key that `register` stored is for the server of the registration.
+    /// The app's key for a cloud. A key that `register` stored is only for the server of the registration.
     func appKey(for baseURL: String?) -> Secret? {
         self.isOfRegistration(self.credentials.appKey, elsewhereThan: baseURL) ? nil : self.credentials.appKey?.value
     }
 
-    /// Drops a password that `register` stored for another server.
     mutating func forgetPassword(ofOthersThan app: KiiApp) {
         if self.isOfRegistration(self.credentials.password, elsewhereThan: app.baseURL) {
             self.credentials.password = nil
@@ -101,7 +90,9 @@ struct Profile: Sendable {
         }
     }
 
-    /// The registered account and its registration, with any cloud; throws ``CommandFailure`` with exit 78 without one.
+    /// The registered account and its registration, with any cloud.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 if there is none.
     func registered() throws -> (saved: SavedProfile, registration: Registration) {
         guard let saved = self.saved, let registration = self.registration else {
             throw CommandFailure(.configuration, "profile '\(self.name)' is not registered", hint: self.registerHint)
@@ -112,7 +103,6 @@ struct Profile: Sendable {
     func agentConfiguration(_ account: SavedProfile.Account, at cloud: CloudSettings, creatingUser: Bool = false)
         -> PushAgent.Configuration
     {
-        // Without a password the stored token works until the cloud refuses it; the error then says so.
         let password = self.credentials.password?.value ?? Secret("")
         let identity: KiiAccount =
             switch account {
@@ -128,7 +118,7 @@ struct Profile: Sendable {
 
     var registerHint: String { "run: kii-push register" + self.option }
 
-    /// Advice after the cloud has refused a token or password of this profile or of the app's admin.
+    /// Advice after the cloud has refused a token or password of this profile or of the administrator.
     func hint(after refusal: KiiError) -> String {
         let isRightMissing = !(refusal.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
         func signIn(_ option: String, _ id: String) -> String {
@@ -138,7 +128,7 @@ struct Profile: Sendable {
         case nil: return "do it as the app's admin: kii-push help files"
         case .user(let name)?: return signIn("--user", name)
         case .thing(let vendorThingID, _)?: return signIn("--thing", vendorThingID)
-        // A pseudo user never asks for a token, so the admin's credentials were refused.
+        // A pseudo user requests no tokens, so the cloud refused the administrator's credentials.
         case .pseudoUser? where refusal.operation.path.hasSuffix("/oauth2/token"):
             return "check clientID and clientSecret: kii-push help files"
         case .pseudoUser?:
@@ -151,8 +141,10 @@ struct Profile: Sendable {
 }
 
 enum SecretFile {
-    /// The content without the end of the line. Throws ``FileError`` when the file is open to others;
-    /// ``CommandFailure`` with exit 66 without a file, 78 for an empty one.
+    /// Returns the content without the final line feed.
+    ///
+    /// - Throws: ``FileError`` if other users can read the file; ``CommandFailure`` with exit 66 without a file, and 78
+    ///   for an empty file.
     static func read(_ path: String) throws -> Secret {
         guard let bytes = try PrivateFile.read(path) else {
             throw CommandFailure(.missingInput, "there is no file \(path)")

@@ -1,22 +1,22 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The secrets of one profile, each from the first source that has it. The sources, in their order:
+/// The secrets of one profile. For each secret the first of these sources counts:
 ///
 /// 1. the file that systemd passes only to this service;
-/// 2. the environment, set for one run like the app's ID and address;
-/// 3. `credentials.json`, written by the user;
+/// 2. the environment;
+/// 3. `credentials.json`, which the user writes;
 /// 4. the secrets given to `register`.
 struct ProfileCredentials: Sendable {
     var appKey: Setting<Secret>?
-    /// The app's administrator. ID and secret come from one source: halves of two pairs do not fit.
+    /// The administrator's ID and secret, always both from the same source.
     var admin: Setting<AdminCredentials>?
     var password: Setting<Secret>?
 
-    /// - Parameter isReplacing: whether the secrets given to `register` are replaced, so that their file may be
+    /// - Parameter isReplacing: whether the secrets given to `register` are replaced. Their file may then be
     ///   unreadable.
-    /// - Throws: ``FileError`` when a file is open to others or belongs to another user; ``CommandFailure`` with exit 78
-    ///   when a source has one half of the administrator's credentials.
+    /// - Throws: ``FileError`` if other users can read a file or own it; ``CommandFailure`` with exit 78 if a source
+    ///   has only half of the administrator's credentials.
     static func read(_ location: ProfileLocation, isReplacing: Bool) throws -> ProfileCredentials {
         let paths = location.paths
         let ofService = try paths.systemCredentials.flatMap { try ConfigurationDocument.read(trustedAt: $0) }
@@ -36,7 +36,6 @@ struct ProfileCredentials: Sendable {
         return found
     }
 
-    /// Stores the secrets that later commands sign in with, in the profile's own file of mode 0600.
     func write(directory: String, appKey: Secret?) throws {
         let members = [("appKey", appKey), ("password", self.password?.value)]
         try ConfigurationDocument.write(

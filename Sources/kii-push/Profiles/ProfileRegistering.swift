@@ -2,13 +2,11 @@ import KiiPushCommandLine
 import KiiPushCore
 
 extension Profile {
-    /// Registers the profile with the cloud, and stores its account and the secrets for later commands. Throws as
-    /// ``PushAgent/register(replacing:)``, and ``FileError``.
+    /// Registers the profile with the cloud, and stores its account and secrets for later commands.
     ///
-    /// - Parameters:
-    ///   - isReplacing: whether to give up the stored registration.
-    ///   - payload: the form of pushes; `nil` keeps the present one.
-    ///   - isAnew: whether to drop everything of the former registration.
+    /// - Parameters: - isReplacing: whether to give up the stored registration. - payload: the form of pushes; `nil`
+    ///   keeps the present form. - isAnew: whether to drop all choices of the former registration.
+    /// - Throws: As ``PushAgent/register(replacing:)``, and ``FileError``.
     func register(
         _ account: SavedProfile.Account, with cloud: CloudSettings, calls: CallOptions? = nil,
         isReplacing: Bool = false, isCreatingUser: Bool = false, payload: PayloadFormat? = nil, isAnew: Bool = false
@@ -19,7 +17,7 @@ extension Profile {
         var configuration = self.agentConfiguration(account, at: cloud, creatingUser: isCreatingUser)
         configuration.installationMembers = payload?.members
         if payload == nil, isReplacing, !isAnew {
-            // The emulator is another one, but the profile's choices remain.
+            // Keeps the profile's choices if the emulator is another one.
             let former = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
             configuration.installationMembers = (try? former.registration())?.installationMembers
         }
@@ -38,7 +36,7 @@ extension Profile {
         return (saved, registration)
     }
 
-    /// The cloud does not say whether the name or the password is wrong, so the advice covers both.
+    /// The cloud does not say whether the name or the password is wrong, so the advice is about both.
     private func advising(_ error: any Error, _ account: SavedProfile.Account) -> any Error {
         guard case .user = account, case .signInRefused(let refusal)? = error as? PushAgentError,
             refusal.errorCode != KiiErrorCode.appNotFound, !refusal.saysDisabled

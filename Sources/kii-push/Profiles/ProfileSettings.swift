@@ -1,8 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The settings of a profile's cloud, each from the first source that has it: an option, the environment, the user's
-/// file, the system's files, the profile's registration, a running emulator.
+/// The settings of a profile's cloud. For each setting the first of these sources counts: an option, the environment,
+/// the user's file, the system's files, the profile's registration, a running emulator.
 struct ProfileSettings: Sendable {
     let baseURL: Setting<String>?
     let appID: Setting<String>?
@@ -11,16 +11,13 @@ struct ProfileSettings: Sendable {
     let clientKeyFile: Setting<String>?
     let proxy: Setting<String>?
     let userAgent: Setting<String>?
-    /// Whether the address may be http to another machine; `nil` without a setting.
     let allowsPlainHTTP: Setting<Bool>?
     let transport: Setting<PushAgent.Transport>?
     let configuration: ProfileConfiguration
-    /// The running emulator, if no other source names a cloud.
     let emulator: EmulatorRuntimeFile?
-    /// Whether only an emulator names a cloud.
     let isOfEmulator: Bool
 
-    /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 when a file is wrong or unsafe.
+    /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 if a file is invalid or unsafe.
     init(options: ProfileOptions, profile: Profile) throws {
         let saved = profile.saved
         let configuration = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
@@ -38,7 +35,7 @@ struct ProfileSettings: Sendable {
         let savedID = saved?.registeredURL == nil ? nil : saved?.appID
         self.baseURL = named ?? Setting(saved?.registeredURL, registration) ?? Setting(emulator?.app.baseURL, found)
         self.appID = namedID ?? Setting(savedID, registration) ?? Setting(emulator?.app.appID, found)
-        // An option of `register` applies to the address given with it.
+        // A stored option of `register` belongs to the stored address, so another address does not use it.
         let terms = named == nil ? saved?.terms : nil
         self.caFile =
             Setting(try options.connection.caFile.map(FilePaths.absolute), .option("--cacert"))
@@ -59,8 +56,8 @@ struct ProfileSettings: Sendable {
         self.emulator = emulator
     }
 
-    /// The connection settings that `register` stores: its own options, and the options of its earlier run. Paths from
-    /// files and the environment stay there.
+    /// The settings that `register` stores: its own options, and the options of its last run. Settings from files and
+    /// the environment are not stored.
     var terms: SavedProfile.Terms {
         func kept(_ setting: Setting<String>?) -> String? {
             switch setting?.origin {
@@ -73,7 +70,6 @@ struct ProfileSettings: Sendable {
             clientCertificateFile: kept(self.clientCertificateFile), clientKeyFile: kept(self.clientKeyFile))
     }
 
-    /// The source that named a cloud other than an emulator.
     var source: CloudSettings.Source {
         let origins = [self.baseURL?.origin, self.appID?.origin].compactMap { $0 }
         let isGiven = origins.contains { origin in
@@ -92,7 +88,6 @@ extension EnvironmentVariable {
 }
 
 extension SavedProfile {
-    /// The address of the registration; `nil` for an emulator's, which changes.
     fileprivate var registeredURL: String? {
         switch self.cloud {
         case .emulator: nil

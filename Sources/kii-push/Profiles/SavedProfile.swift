@@ -1,17 +1,16 @@
 package import KiiPushCommandLine
 package import KiiPushCore
 
-/// The registered account of a profile and its cloud: `profile.json`, without secrets. The agent's own state has the
-/// resulting registration.
+/// A profile's registered account and its cloud: `profile.json`, without secrets. The agent's own state holds the
+/// registration.
 package struct SavedProfile: Sendable, Hashable {
     enum Cloud: Sendable, Hashable {
-        /// An emulator; each command looks up its address. `clientID` is its admin's. That is random and part of the
-        /// emulator's state, so it identifies the emulator that knows the profile.
+        /// An emulator. Each command looks up its address. `clientID` is the ID of its administrator: a random part of
+        /// the emulator's state, so it identifies the emulator.
         case emulator(appID: String, clientID: String)
         case kii(baseURL: String, appID: String, Terms)
     }
 
-    /// The connection settings that the options of `register` named.
     struct Terms: Sendable, Hashable {
         var allowsPlainHTTP: Bool
         var caFile: String?
@@ -34,13 +33,13 @@ package struct SavedProfile: Sendable, Hashable {
         }
     }
 
-    /// Reads the profile in `directory`; `nil` when it was never registered.
     static func read(directory: String) throws -> SavedProfile? {
         let path = self.path(directory)
         do {
             return try ConfigurationDocument.read(trustedAt: path).map { try SavedProfile($0) }
         } catch var failure as CommandFailure {
-            // Only `register` writes this file. A file of a newer version must not be removed.
+            // Advises to remove an unreadable file, because `register` can write it again; but not a file of a newer
+            // version.
             let isNewer = failure.hint?.contains(bytesOf: "newer") ?? false
             if !isNewer { failure.hint = "remove it and run 'kii-push register'" }
             throw failure
@@ -113,7 +112,7 @@ extension SavedProfile.Account {
         }
     }
 
-    /// Whether both sign in as the same principal. A thing's type does not matter: only its registration uses it.
+    /// Whether both sign in as the same principal. The type of a thing does not matter.
     func isSameIdentity(as other: Self) -> Bool {
         switch (self, other) {
         case (.thing(let ours, _), .thing(let theirs, _)): ours == theirs
@@ -121,7 +120,7 @@ extension SavedProfile.Account {
         }
     }
 
-    /// The account; the type of `other` replaces a missing one.
+    /// Fills in a missing type of the thing.
     func completed(from other: Self) -> Self {
         guard case .thing(let vendorThingID, nil) = self, case .thing(vendorThingID, let type) = other else {
             return self

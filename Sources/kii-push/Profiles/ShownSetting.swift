@@ -3,7 +3,6 @@ import KiiPushCore
 
 struct ShownSetting: Sendable {
     var name: String
-    /// The value; `nil` if nobody set it, and for secrets, which are never shown.
     var value: String?
     var origin: SettingOrigin
     var isSecret = false
@@ -14,7 +13,6 @@ struct ShownSetting: Sendable {
         self.origin = setting?.origin ?? .standard
     }
 
-    /// Shows that a secret is set, without its value.
     private init(_ name: String, secretFrom origin: SettingOrigin?) {
         self.name = name
         self.value = origin == nil ? nil : ""
@@ -22,7 +20,6 @@ struct ShownSetting: Sendable {
         self.isSecret = true
     }
 
-    /// The configuration files, existing or not.
     static func files(of location: ProfileLocation) -> [ShownSetting] {
         location.files.map { kind, path in
             let isThere = InputFile.exists(path)
@@ -61,7 +58,7 @@ struct ShownSetting: Sendable {
             ShownSetting("password", secretFrom: credentials.password?.origin),
             ShownSetting("subscriptions", declared),
         ]
-        // Shown as written: `run` reads the members and reports mistakes.
+        // Shown as written. `run` checks the members.
         shown += settings.configuration.runMembers.map { name, setting in
             ShownSetting("run.\(name)", name == "forwardTo" ? setting.withoutCredentials : setting)
         }
@@ -98,7 +95,6 @@ extension Profile {
 }
 
 extension Setting<String> {
-    /// The URL without its user name and password.
     fileprivate var withoutCredentials: Setting<String> {
         guard let at = self.value.lastIndex(of: "@") else { return self }
         let scheme = self.value.firstRange(bytesOf: "://").map { self.value[..<$0.upperBound] } ?? ""

@@ -1,16 +1,13 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The spelling of scopes, topics and buckets in every command: `alerts`, `user:me/alerts`, `group:ID/alerts`,
-/// `thing:ID/alerts`.
+/// The spelling of a scope on the command line: empty for the app, `user:me`, `group:ID` or `thing:ID`.
 struct ScopeName: Sendable, Hashable, ExpressibleByArgument {
     private enum Kind: String { case user, group, thing }
 
     static let app = ScopeName(kind: nil, id: nil)
 
-    /// `nil` for the app's.
     private let kind: Kind?
-    /// `nil` for the app's, and for `me`.
     private let id: String?
 
     private init(kind: Kind?, id: String?) { (self.kind, self.id) = (kind, id) }
@@ -31,13 +28,13 @@ struct ScopeName: Sendable, Hashable, ExpressibleByArgument {
 
     static var expectation: String { "app, user:me, user:ID, group:ID, thing:me or thing:ID" }
 
-    /// Whether the scope depends on the principal.
     var isOfMe: Bool { self.kind != nil && self.id == nil }
 
-    /// The scope with `me` replaced.
+    /// Replaces `me`.
     ///
-    /// - Parameter principal: the principal for `me`; `nil` if it is unknown.
-    /// - Throws: ``CommandFailure`` with exit 64 when `me` is unknown, or the other kind of principal.
+    /// - Parameter principal: the principal for `me`; `nil` if unknown.
+    /// - Throws: ``CommandFailure`` with exit 64 if `me` is unknown, or is a thing where a user is meant, or the
+    ///   reverse.
     func resolved(for principal: Principal?) throws -> Scope {
         guard let kind else { return .app }
         let id = try self.id ?? Self.me(kind, principal)
@@ -61,7 +58,7 @@ struct ScopeName: Sendable, Hashable, ExpressibleByArgument {
     }
 }
 
-/// The spelling of a topic or bucket: an optional scope, a slash, a name.
+/// The spelling of a topic or bucket on the command line: a name, or a scope, a slash and a name.
 struct TargetName: Sendable, Hashable, ExpressibleByArgument {
     let scope: ScopeName
     let id: String

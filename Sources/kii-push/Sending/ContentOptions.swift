@@ -1,7 +1,6 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The options for a message: data or a fixture, with changes and common options, or a body from a file.
 struct ContentOptions: ParsableArguments {
     static let wholeMessage =
         "A message with data goes out over MQTT, and one with an alert, a title, a sound, a badge, a category or --wake over "
@@ -49,17 +48,19 @@ struct ContentOptions: ParsableArguments {
         }
     }
 
-    /// Refuses changes without an effect. `written`: further keys that the cloud writes.
+    /// Refuses changes that would have no effect.
+    ///
+    /// - Parameter written: further keys that the cloud writes itself.
     func check(written: Set<String> = []) throws {
         let own: Set = self.type == nil ? ["sourceURI", "senderURI"] : ["sourceURI", "senderURI", "type"]
         let rule = DataChangeRule.message(written: own.union(written))
         for change in self.set { try rule.check(change) }
     }
 
-    /// Reads the files. Touches no network.
+    /// Reads the files. Uses no network.
     ///
-    /// - Throws: ``CommandFailure`` for wrong data or a wrong body, or for impossible changes; ``KiiInputError`` for a
-    ///   null member, which is refused before sending, like a nested value.
+    /// - Throws: ``CommandFailure`` for wrong data, a wrong body or impossible changes; ``KiiInputError`` for a null or
+    ///   nested member.
     func assembled() throws -> SentMessage {
         if let file = self.message { return .body(try MessageFile.read(file)) }
         var message = self.fixture?.message ?? PushMessage(mqtt: nil)
@@ -76,7 +77,7 @@ struct ContentOptions: ParsableArguments {
     }
 }
 
-/// The part of a message for Apple's devices, and for installations with their payloads.
+/// The options for the part of a message for Apple's devices. Installations with Apple's payloads get it too.
 struct AlertOptions: ParsableArguments {
     @Option(value: "TEXT", help: "Show this to the user of a device with Apple's payloads.") var alert: String?
     @Option(value: "TEXT", help: "The title above the alert.") var title: String?
@@ -85,7 +86,6 @@ struct AlertOptions: ParsableArguments {
     @Option(value: "NAME", help: "Offer the actions of this category.") var category: String?
     @Flag(help: "Have the program called although it is in the background (content-available).") var wake = false
 
-    /// The part with these options; without options, `part` itself.
     func applied(to part: PushMessage.APNS?) -> PushMessage.APNS? {
         guard !self.given.isEmpty else { return part }
         var apns = part ?? PushMessage.APNS()
@@ -101,7 +101,6 @@ struct AlertOptions: ParsableArguments {
 }
 
 extension [DataChange] {
-    /// The data with all changes, in order. Throws as ``DataChange/applied(to:)``, and for a duplicate key.
     func applied(to data: JSONValue) throws -> JSONValue {
         let changed = try self.reduce(data) { data, change in try change.applied(to: data) }
         try DataOptions.checkKeys(of: changed)

@@ -6,7 +6,7 @@ struct DataChange: ExpressibleByArgument {
     let pointer: JSONPointer
     let value: JSONValue
 
-    /// The first `=` ends the pointer, so keys with one are out of reach. A value that is no JSON is a string.
+    /// The first `=` ends the pointer, so keys with `=` cannot be changed. A value that is no JSON is a string.
     init?(argument: String) {
         guard let (name, text) = argument.halves, let pointer = JSONPointer(name), !pointer.tokens.isEmpty else {
             return nil
@@ -17,9 +17,9 @@ struct DataChange: ExpressibleByArgument {
 
     static var expectation: String { "a JSON Pointer and a value, such as /msg=hi or /count=3" }
 
-    /// The data with this change. Creates missing objects on the path.
+    /// Returns the changed data. Creates missing objects on the path.
     ///
-    /// - Throws: ``CommandFailure`` with exit 65 where the path leads through a value without members, or to a missing
+    /// - Throws: ``CommandFailure`` with exit 65 if the path leads through a value without members, or to a missing
     ///   element of an array.
     func applied(to data: JSONValue) throws -> JSONValue {
         try self.replacing(data, self.pointer.tokens[...], at: JSONPointer())
@@ -63,21 +63,19 @@ struct DataChange: ExpressibleByArgument {
 }
 
 extension String {
-    /// The text before the first `=` and the text after it; `nil` without one.
     var halves: (String, String)? {
         guard let sign = self.firstIndex(of: "=") else { return nil }
         return (String(self[..<sign]), String(self[self.index(after: sign)...]))
     }
 }
 
-/// The check for pointers without an effect: their likely meaning is no part of the data.
+/// Finds pointers to keys that are not part of the data, so that a change of them has no effect.
 enum DataChangeRule {
-    /// The rule for a message: the cloud writes these keys beside its data.
+    /// For a message: the cloud writes these keys beside the data.
     case message(written: Set<String>)
-    /// The rule for an object in a bucket: the push has none of its data.
+    /// For an object in a bucket: its push contains none of its data.
     case object
 
-    /// - Throws: ``CommandFailure`` with advice.
     func check(_ change: DataChange) throws {
         guard let complaint = self.complaint(about: change.pointer) else { return }
         throw CommandFailure(.usage, "'--set \(change.pointer)' would be ignored: \(complaint)")

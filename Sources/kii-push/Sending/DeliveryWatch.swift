@@ -1,8 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Waits for the results of handlers on this machine: `--wait`. It reads only the emulator's record of the message and
-/// the inboxes; see ``SendingOptions/waiting``.
+/// Waits for the results of handlers on this machine, for `--wait`. It reads the inboxes and the emulator's record of
+/// the message.
 struct DeliveryWatch {
     private static let interval = Duration.milliseconds(50)
 
@@ -10,9 +10,9 @@ struct DeliveryWatch {
     private let limit: Duration
     private let profiles: [(profile: ReceivingProfile, last: Int64)]
 
-    /// Remembers the end of each inbox, so that an equal earlier message does not count.
+    /// Remembers the last message of each inbox, so that an equal earlier message does not count.
     ///
-    /// - Throws: ``CommandFailure`` with exit 64 where the cloud is no emulator.
+    /// - Throws: ``CommandFailure`` with exit 64 if the cloud is no emulator.
     init(_ session: CloudSession, limit: Duration) throws {
         guard session.cloud.source == .emulator else { throw Self.notAnEmulator }
         (self.session, self.limit) = (session, limit)
@@ -27,7 +27,6 @@ struct DeliveryWatch {
             hint: "leave it out, and look with 'kii-push inbox list' where it is received")
     }
 
-    /// Waits for the results of a sent message.
     func conclude(_ deliveries: [EmulatedDelivery]) async throws {
         var awaited = self.profiles.flatMap { profile, last in
             deliveries.filter { $0.installationID == profile.installationID }.map {
@@ -50,7 +49,6 @@ struct DeliveryWatch {
             guard .now < end else { throw self.timeout(awaited) }
             try await Task.sleep(for: min(Self.interval, end - .now))
         }
-        // Each result is already printed.
         if hasFailed { throw SilentExit.status(.failure) }
     }
 
@@ -74,21 +72,19 @@ struct DeliveryWatch {
     }
 }
 
-/// A sent message that one profile should receive.
 struct AwaitedMessage {
     let profile: ReceivingProfile
     private let payload: JSONValue
-    /// The number of the last message that does not count.
     private var last: Int64
     private(set) var messageID: Int64?
-    /// The message's state, for the end of a sentence.
     private(set) var standing = "has not received it"
 
     init(profile: ReceivingProfile, payload: JSONValue, after last: Int64) {
         (self.profile, self.payload, self.last) = (profile, payload, last)
     }
 
-    /// Reads the inbox once; `nil` without a result. Throws if waiting will not make the inbox readable.
+    /// Reads the inbox once. Returns `nil` if there is no result yet. Throws if waiting will not make the inbox
+    /// readable.
     mutating func look() throws -> AwaitedVerdict? {
         do throws(InboxAccessError) {
             let inbox = try InboxReader(stateDirectory: self.profile.directory)
@@ -99,7 +95,6 @@ struct AwaitedMessage {
             return verdict
         } catch {
             switch error {
-            // No message has been received yet.
             case .missing: return nil
             // Another process may be writing.
             case .unusable:
@@ -131,7 +126,6 @@ struct AwaitedVerdict {
     let word: String
     let isSuccess: Bool
     let detail: String?
-    /// The time since reception.
     let elapsed: Duration
 }
 

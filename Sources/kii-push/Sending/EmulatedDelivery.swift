@@ -1,14 +1,13 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// A message that the emulator sent to an installation over MQTT, with its payload.
+/// A message that the emulator sent to an installation over MQTT.
 struct EmulatedDelivery: Sendable {
     let installationID: String
     let payload: JSONValue
 
-    /// Reads the emulator's record of a message.
     fileprivate static func all(in json: JSONValue) -> [EmulatedDelivery] {
-        // An MQTT installation may use the payloads of Apple's devices.
+        // Installations of both kinds receive over MQTT, also those with Apple's payloads.
         ["mqtt", "apns"].flatMap { network -> [EmulatedDelivery] in
             guard let payload = json["renderings"]?[network] else { return [] }
             let ids = json["installations"]?[network]?.array ?? []
@@ -18,21 +17,20 @@ struct EmulatedDelivery: Sendable {
 }
 
 extension CloudSession {
-    /// The number of installations that got a message; `nil` without an emulator's answer.
+    /// The number of installations that got the message; `nil` for other clouds than the emulator.
     func receiverCount(of messageID: String) async -> Int? {
         guard self.cloud.source == .emulator else { return nil }
         return try? await self.deliveries(of: messageID).count
     }
 
-    /// The address of a message on the emulator's page; `nil` for other clouds.
+    /// The address of a message on the emulator's web page; `nil` for other clouds.
     func inspectorURL(of messageID: String) -> String? {
         let base = self.cloud.app.baseURL
         guard self.cloud.source == .emulator, base.hasSuffix("/api") else { return nil }
-        // The emulator's own IDs are of letters, digits and dashes.
+        // The IDs of the emulator need no escaping: they have only letters, digits and dashes.
         return base.dropLast("api".count) + "__kii/ui#message/" + messageID
     }
 
-    /// The deliveries of a message: `GET /__kii/messages/{pushMessageID}`.
     func deliveries(of messageID: String) async throws -> [EmulatedDelivery] {
         let path = KiiPath("messages").appending(messageID, as: .pushMessageID)
         return try await self.control(
@@ -41,21 +39,21 @@ extension CloudSession {
             })
     }
 
-    /// The deliveries of the push about a new object; none if nobody is subscribed to the bucket.
+    /// The deliveries of the push about a new object; empty if the bucket has no subscriptions.
     ///
-    /// It reads `GET /__kii/messages` and takes the newest message about the object.
+    /// Reads `GET /__kii/messages` and uses the newest message about the object.
     func deliveries(about object: ObjectReference) async throws -> [EmulatedDelivery] {
         let source = KiiURI.object(object).description
         let call = KiiCall(.get, KiiPath("messages"), statuses: [200]) { response throws(KiiResponseError) in
             let messages = try response.json()["messages"]?.array ?? []
             return messages.last { $0["source"]?.string == source }?["pushMessageID"]?.string
         }
-        // The emulator keeps no more than this.
+        // The emulator keeps at most 1000 messages.
         guard let id = try await self.control(call.with { $0.query = [("limit", "1000")] }) else { return [] }
         return try await self.deliveries(of: id)
     }
 
-    /// Calls a control of the emulator, beside the REST API.
+    /// Calls a control function of the emulator, which is no part of Kii's REST API.
     private func control<Answer>(_ call: KiiCall<Answer>) async throws -> Answer {
         var app = self.cloud.app
         guard let admin = self.admin, app.baseURL.hasSuffix("/api") else { throw DeliveryWatch.notAnEmulator }

@@ -1,7 +1,6 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Built-in examples of messages: `--fixture` of `send topic` and `send user`.
 enum MessageFixture: String, CaseIterable, ExpressibleByArgument {
     case hello
     case reading
@@ -13,7 +12,6 @@ enum MessageFixture: String, CaseIterable, ExpressibleByArgument {
     case android
     case typed
 
-    /// The purpose of the example; no full stop.
     var purpose: String { self.start.purpose }
 
     var message: PushMessage {
@@ -70,7 +68,6 @@ enum MessageFixture: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// Built-in examples of objects: `--fixture` of `send object`.
 enum ObjectFixture: String, CaseIterable, ExpressibleByArgument {
     case note, order
 

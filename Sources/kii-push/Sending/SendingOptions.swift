@@ -1,7 +1,6 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The options for actions beside sending, or in its place.
 struct SendingOptions: ParsableArguments {
     static let waiting =
         "--wait ends with the first verdict of every receiver on this machine: newData or noData is 0, failed (though it "
@@ -19,9 +18,9 @@ struct SendingOptions: ParsableArguments {
 
     func validate() throws { try self.exclude("dry-run", "wait") }
 
-    /// Prints the request with `--dry-run`; returns whether it did, and nothing should be sent.
+    /// Prints the request with `--dry-run`. Returns whether it did; the caller then sends nothing.
     ///
-    /// - Throws: ``KiiInputError`` where the library would refuse the call.
+    /// - Throws: ``KiiInputError`` if the library would refuse the call.
     func isShown<Answer>(_ call: KiiCall<Answer>, as role: String, in session: CloudSession) throws -> Bool {
         guard self.dryRun else { return false }
         guard case .json(let body, let mediaType) = call.body else {
@@ -41,7 +40,6 @@ struct SendingOptions: ParsableArguments {
         return true
     }
 
-    /// Remembers the end of each inbox before sending; `nil` without `--wait`.
     func watch(_ session: CloudSession) throws -> DeliveryWatch? {
         guard let wait = self.wait?.duration else { return nil }
         return try DeliveryWatch(session, limit: wait)

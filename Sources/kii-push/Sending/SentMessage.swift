@@ -2,9 +2,9 @@ import KiiPushCommandLine
 import KiiPushCore
 
 enum SentMessage: Sendable {
-    /// Made of options; the library checks it before sending.
+    /// Made from options. The library checks it before it sends it.
     case typed(PushMessage)
-    /// Read from the caller's file; the cloud checks it.
+    /// Read from the user's file. The cloud checks it.
     case body(JSONValue)
 
     var hasAlert: Bool {
@@ -14,7 +14,7 @@ enum SentMessage: Sendable {
         }
     }
 
-    /// - Throws: ``KiiInputError`` when the cloud would refuse it.
+    /// - Throws: ``KiiInputError`` if the cloud would refuse the message.
     func call(to destination: PushDestination) throws -> KiiCall<String> {
         switch self {
         case .typed(let message): try .sending(message, to: destination)
@@ -23,11 +23,10 @@ enum SentMessage: Sendable {
     }
 }
 
-/// The body of the call that sends a message, from a JSON file of the caller: `--message`.
+/// The body of the call that sends a message, from the user's file (`--message`).
 ///
 /// - Source: `application/vnd.kii.SendPushMessageRequest+json`
 enum MessageFile {
-    /// Members of the body.
     static let members = networks + ["data", "pushMessageType"] + flags
     static let networks = PushMessage.Network.allCases.map(\.rawValue)
 
@@ -35,13 +34,12 @@ enum MessageFile {
         "sendToDevelopment", "sendToProduction", "sendAppID", "sendSender", "sendWhen", "sendOrigin", "sendObjectScope",
         "sendTopicID",
     ]
-    /// Networks deliver 4 KiB at most, and a body can have data for each of five.
+    /// 64 KiB: the networks deliver 4 KiB at most, and a body can have data for each of five networks.
     private static let maximumBytes = 65_536
 
-    /// Reads the file at `path`, or standard input for `-`.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 65 and the place of a text that is no JSON object, of a duplicate or
-    ///   unknown key, or of a nested value; with exit 66 when the file cannot be read.
+    /// - Parameter path: `-` for standard input.
+    /// - Throws: ``CommandFailure`` with exit 65 if the text is no JSON object, or has a duplicate or unknown key or a
+    ///   nested value; with exit 66 if the file cannot be read.
     static func read(_ path: String) throws -> JSONValue {
         let name = path == "-" ? "standard input" : path
         let bytes = try InputFile.read(path)

@@ -2,7 +2,6 @@ import KiiPushActivation
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The handler of an agent whose messages go to a program with this library: notes each message, and passes it on.
 struct ActivatorBridge: RemoteNotificationHandler, ThingCommandHandler, BadgeFollower {
     let activator: Activator
     let notes: MessageNotes

@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// Calls `whenReached` once the agent has been offline for longer than the limit. The time does not count while the
-/// machine sleeps.
+/// Calls `whenReached` when the agent has been offline for longer than the limit. Time in which the machine sleeps does
+/// not count.
 final class OfflineLimit: Sendable {
     private let limit: Duration?
     private let whenReached: @Sendable () -> Void
@@ -13,7 +13,6 @@ final class OfflineLimit: Sendable {
 
     deinit { self.clear() }
 
-    /// Starts the time after a lost connection, unless it runs already.
     func offline() {
         guard let limit = self.limit else { return }
         self.waiting.withLock { waiting in
@@ -25,6 +24,5 @@ final class OfflineLimit: Sendable {
         }
     }
 
-    /// Stops the time: the agent is connected, or is stopping.
     func clear() { self.waiting.withLock { $0.take() }?.cancel() }
 }

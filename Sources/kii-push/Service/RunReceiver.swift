@@ -6,17 +6,16 @@ import KiiPushDesktop
 struct RunReceiver: Sendable {
     enum Kind: Sendable {
         case outside(any OutsideHandler)
-        /// A program with this library. The presentation shows its alerts; `endLeftovers` ends orphans of an earlier
+        /// A program with this library. `Presentation` shows its alerts. `endLeftovers` ends programs of an earlier
         /// run.
         case activator(Activator, Presentation?, endLeftovers: @Sendable () -> Void)
     }
 
-    /// Shows a program's alerts while the user does not have the program in front.
+    /// Shows a program's alerts unless the program is in the foreground.
     struct Presentation: Sendable {
         let lifecycle = AgentLifecycle(state: .background)
         let presenter: DesktopPresenter
 
-        /// - Parameter program: its path; the user sees the file's name.
         init(of program: String, _ whenUnavailable: @escaping @Sendable (DesktopServiceError) -> Void) {
             let name = program.split(separator: "/").last.map { String($0) } ?? program
             self.presenter = DesktopPresenter(
@@ -58,15 +57,17 @@ struct RunReceiver: Sendable {
         case .outside(let outside): await outside.stop()
         case .activator(let activator, let presentation, _):
             await activator.stop()
-            // No click can reach this process any more; the next run shows the alerts again.
+            // This process can no longer handle clicks. The next run shows the alerts again.
             presentation?.presenter.close()
         }
     }
 }
 
 extension RunSettings {
-    /// Makes the handler of the settings; `nil` if they name none. Both closures are called on threads that they must
-    /// not block. Throws ``CommandFailure`` with exit 66 for a missing program; ``TransportError``.
+    /// Creates the handler of the settings; `nil` if the settings name none. The closures run on threads that they must
+    /// not block.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 66 for a missing program; ``TransportError``.
     func receiver(
         directory: String, report: @escaping @Sendable (Activator.Event) -> Void,
         whenUnpresentable: @escaping @Sendable (DesktopServiceError) -> Void

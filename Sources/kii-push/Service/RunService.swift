@@ -2,12 +2,10 @@ import Glibc
 import KiiPushCommandLine
 import KiiPushCore
 
-/// `run` as a service: one session after another, with signals and the service manager.
 final class RunService: Sendable {
     private enum Event: Sendable {
         case stop(signal: Int32)
         case ask(signal: Int32)
-        /// The session with this number has ended, for any reason.
         case ended(Int, (any Error)?)
         case failed(any Error)
         case offline(for: Duration)
@@ -43,8 +41,10 @@ final class RunService: Sendable {
         OfflineLimit(limit) { [continuation] in continuation.yield(.offline(for: limit ?? .zero)) }
     }
 
-    /// Runs until a signal, a failure or the end of the session. Throws the failure, or after a signal ``SilentExit``.
-    /// `reload` makes another session from the current files, without starting it.
+    /// Runs until a signal, a failure or the end of the session.
+    ///
+    /// - Parameter reload: creates another session from the current files, without starting it.
+    /// - Throws: the failure; ``SilentExit`` after a signal.
     func run(_ first: RunSession, _ signals: StopSignals, reload: () async throws -> RunSession) async throws {
         let relays = [
             Task { [continuation] in
@@ -97,8 +97,8 @@ final class RunService: Sendable {
 
     private typealias Running = (session: RunSession, task: Task<(any Error)?, Never>)
 
-    /// - Parameter number: 1 for the first session. Between two sessions another process may lock the directory for a
-    ///   moment, to read or change the inbox.
+    /// - Parameter number: 1 for the first session. Later sessions wait if another process has locked the directory for
+    ///   a moment.
     private func start(_ session: RunSession, _ number: Int) -> Running {
         let limits = Watchdog.Limits(grace: session.settings.options.grace?.duration)
         self.watch.begin(
@@ -115,14 +115,14 @@ final class RunService: Sendable {
 
     private func end(_ running: Running, isLast: Bool = true) async -> (any Error)? {
         if isLast { self.notifier.stopping() }
-        // The next session starts its own offline time.
+        // Each session measures its own offline time.
         running.session.offline.clear()
         self.watch.end()
         running.task.cancel()
         return await running.task.value
     }
 
-    /// Makes the next session; `nil` if that fails, and the present one continues.
+    /// Creates the next session. Returns `nil` after a failure; the present session then continues.
     private func prepare(_ reload: () async throws -> RunSession) async -> RunSession? {
         self.notifier.reloading()
         do {
@@ -137,7 +137,7 @@ final class RunService: Sendable {
     }
 
     private func tellState(of session: RunSession) {
-        // A separate task: a service that hangs must not hang any further for this.
+        // A separate task, because the session's answer may take long.
         Task { [begun] in
             let state = await session.state(since: begun, processID: getpid())
             StandardStream.error.say(state.terminalText + "\n")

@@ -2,11 +2,10 @@ import KiiPushActivation
 import KiiPushCommandLine
 import KiiPushCore
 
-/// One agent of `run`, from its settings to its end. A reload makes another.
 struct RunSession: Sendable {
     let profile: String
     let settings: RunSettings
-    /// How long attempts may still run once the session is ending.
+    /// The time for running attempts after the end of the session has begun.
     let shutdownGrace: Duration
     let runtime: PushRuntime
     let agent: PushAgent
@@ -15,16 +14,14 @@ struct RunSession: Sendable {
     let status: RunStatus
     let offline: OfflineLimit
     var metrics: MetricsPublisher?
-    /// The events of the program, and their end.
     let programEvents: (stream: AsyncStream<Activator.Event>, continuation: AsyncStream<Activator.Event>.Continuation)
 
     /// Receives until the task is cancelled, then stops gracefully.
     ///
-    /// - Parameter patience: the time to wait for another process to unlock the state directory.
-    /// - Returns: the error that ended the session, or that stopping revealed.
+    /// - Parameter patience: the longest wait until another process unlocks the state directory.
+    /// - Returns: the error that ended the session, or that occurred while it stopped.
     func receive(patience: Duration) async -> (any Error)? {
         self.offline.offline()
-        // Buffered, since output may have to wait for its reader.
         let events = EventQueue()
         self.agent.observe { [status] event in
             status.observe(event)
@@ -37,7 +34,8 @@ struct RunSession: Sendable {
         let end = ContinuousClock.now + patience
         while true {
             do {
-                // Locks the state directory first: programs of another process that receives with it must not be ended.
+                // Locks the state directory first: programs of another process that receives with the directory must
+                // continue.
                 _ = try await self.runtime.ledger()
                 await self.metrics?.count(inboxOf: self.runtime)
                 self.receiver.begin()
@@ -46,7 +44,7 @@ struct RunSession: Sendable {
                 try? await Task.sleep(for: .milliseconds(100))
                 continue
             } catch PushAgentError.file(let error) where error.isTemporary && !Task.isCancelled {
-                // Like the agent itself: a disk that is full for a while must not require a restart of the service.
+                // As in the agent: a disk that is full for a while must not end the service.
                 let pause = Duration.seconds(5)
                 events.put(.disconnected(reason: error.description, retryIn: pause))
                 try? await Task.sleep(for: pause)
@@ -67,8 +65,9 @@ struct RunSession: Sendable {
         return failure
     }
 
-    /// The state for a person who asks: counts and conditions, without content of messages. The process runs since
-    /// `begun`.
+    /// The state for a user who requests it: counts and conditions, without contents of messages.
+    ///
+    /// - Parameter begun: the start of the process.
     func state(since begun: ContinuousClock.Instant, processID: Int32) async -> JSONValue {
         var members = JSONMembers([
             "v": 1, "type": "service", "at": Timestamp.now(), "pid": processID,

@@ -1,9 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The connection state of an agent of `run`, for the service manager and for ``OfflineLimit``.
-///
-/// Events reach it where they happen, so that unread output does not delay it.
+/// The connection state of an agent, for the service manager and ``OfflineLimit``. Events update it on the thread where
+/// they happen, so that a slow reader of the output does not delay it.
 final class RunStatus: Sendable {
     struct Connection: Sendable, Hashable {
         enum State: String, Sendable { case starting, connected, offline }

@@ -1,25 +1,20 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// A systemd unit that runs `kii-push run`.
 struct UnitFile: Sendable {
     enum Kind: String, Sendable {
-        /// A unit of the machine: it needs no session, and has a user of its own.
         case system
-        /// A unit of a logged-in person, with the bus of the desktop.
         case user
     }
 
-    /// The configuration file of a system unit.
     static let configuration = "/etc/kii-push/config.json"
-    /// The secrets file, which systemd passes only to the unit.
+    /// The secrets file. systemd passes it only to the unit.
     static let credentials = "/etc/kii-push/credentials.json"
 
     let kind: Kind
     let profile: String
     let program: String
 
-    /// `kii-push.service`, or a name with the profile in it.
     var name: String {
         self.profile == ProfileLocation.defaultName ? "kii-push.service" : "kii-push-\(self.profile).service"
     }
@@ -40,15 +35,15 @@ struct UnitFile: Sendable {
     private func unit(after wanted: String) -> [String] {
         [
             "Description=Push messages of the profile \(self.profile)", "Wants=\(wanted)", "After=\(wanted)",
-            // systemd restarts the service any number of times, since the cause of a failure may be temporary. A program
-            // that was removed is none: the start fails once.
+            // Restarts without limit, because the cause of a failure may be temporary. The start of a removed program
+            // fails for good.
             "StartLimitIntervalSec=0", "AssertFileIsExecutable=\(self.program.replacing(bytesOf: "%", with: "%%"))",
         ]
     }
 
     private var systemService: [String] {
         [
-            // Not notify-reload, which needs systemd 253: ExecReload does the same in every version.
+            // Not notify-reload, which needs systemd 253. ExecReload works in every version.
             "Type=notify", "NotifyAccess=main",
             "Environment=KII_PUSH_CONFIG=\(Self.configuration)",
             "LoadCredential=kii-push-credentials.json:\(Self.credentials)",
@@ -56,7 +51,7 @@ struct UnitFile: Sendable {
             #"SetCredential=kii-push-credentials.json:{"version":1}"#,
         ] + self.common + [
             "", "# A user of its own, the same for every profile, whose state is in /var/lib/kii-push.",
-            // Without libnss-systemd such a user has no home directory.
+            // Without libnss-systemd a dynamic user has no home directory.
             "DynamicUser=yes", "User=kii-push", "StateDirectory=kii-push", "StateDirectoryMode=0700",
             "WorkingDirectory=%S/kii-push", "Environment=HOME=%S/kii-push", "UMask=0077",
             "", "# What it starts is held to this too; a drop-in can allow more, for instance with ReadWritePaths=.",
@@ -94,7 +89,7 @@ struct UnitFile: Sendable {
     ]
 
     private var command: String {
-        // systemd expands specifiers and variables; `%%` (systemd.unit(5)) and `$$` (systemd.service(5)) escape them.
+        // Escapes systemd's specifiers (`%%`, systemd.unit(5)) and variables (`$$`, systemd.service(5)).
         let program = self.program.replacing(bytesOf: "%", with: "%%").replacing(bytesOf: "$", with: "$$")
         let isPlain = program.allSatisfy { !$0.isWhitespace && !"\"'\\".contains($0) }
         let quoted = program.replacing(bytesOf: "\\", with: "\\\\").replacing(bytesOf: "\"", with: "\\\"")
