@@ -11,10 +11,10 @@ package struct ArgumentDefinition {
     package var help: String
     var isRequired = false
     package var isRepeating = false
-    /// The default, spelled as on a command line; `nil`: help shows none.
+    /// The default as written on a command line. `nil`: help shows no default.
     var defaultText: String?
     package var completion = CompletionKind.none
-    /// The value for an option that stands without one; `nil` if the option requires a value.
+    /// The value if the option is given without a value; `nil` if the option requires a value.
     var bareText: String?
     var section: String?
 
@@ -50,7 +50,6 @@ package struct ArgumentDefinition {
 }
 
 extension ArgumentDefinition {
-    /// Defines a value whose default is `initial`. Without a default the value is required.
     package init<Value: ArgumentValue>(_ kind: Kind, _ initial: Value?, _ help: String, _ completion: CompletionKind?) {
         self.init(
             kind: kind, help: help, isRequired: initial == nil, isRepeating: Value.isRepeating,
@@ -58,7 +57,7 @@ extension ArgumentDefinition {
     }
 }
 
-/// The spelling of an option or flag. The long name comes from the property: `completeAs` gives `--complete-as`.
+/// The spelling of an option or flag. The long name comes from the property: `completeAs` becomes `--complete-as`.
 package enum NameSpecification {
     case long
     case shortAndLong
@@ -78,7 +77,6 @@ package enum NameSpecification {
 }
 
 extension String {
-    /// The spelling of an option with this property name: `complete-as` for `completeAs`.
     var kebabCase: String {
         self.reduce(into: "") { name, character in
             if character.isUppercase, !name.isEmpty { name.append("-") }
@@ -94,7 +92,7 @@ package struct BoundArgument {
 }
 
 extension ParsableArguments {
-    /// The declared values in source order; a group's values stand in the group's place.
+    /// The declared values in the order of the source. The values of a group are listed at the group's position.
     package func boundArguments(section: String? = nil) -> [BoundArgument] {
         Mirror(reflecting: self).children.flatMap { child -> [BoundArgument] in
             if let group = child.value as? any DeclaredGroup { return group.boundArguments() }
@@ -110,7 +108,6 @@ extension ParsableArguments {
 
     package var given: [String] { self.boundArguments().filter { $0.box.isGiven }.compactMap(\.definition.long) }
 
-    /// - Throws: ``CommandFailure`` when two of these options are given.
     package func exclude(_ options: String...) throws {
         let given = self.given
         let both = options.filter(given.contains)

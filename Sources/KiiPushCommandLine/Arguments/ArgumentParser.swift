@@ -1,4 +1,3 @@
-/// Reads the words after a command's name into its declared values.
 struct ArgumentParser {
     private let commandPath: String
     private let named: [BoundArgument]
@@ -47,7 +46,6 @@ struct ArgumentParser {
         try self.take(argument, attached: parts.count == 2 ? String(parts[1]) : nil)
     }
 
-    /// `-q`, `-qv`, `-n5`, `-n 5`, `-n=5`, `-qn5`.
     private mutating func takeShortCluster(_ word: String) throws(CommandFailure) {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
@@ -70,7 +68,7 @@ struct ArgumentParser {
         } else if let attached {
             try self.give(attached, to: argument)
         } else if let bare = argument.definition.bareText {
-            // The option takes the next word only if the word is a valid value.
+            // An optional value: the next word is the option's value only if it is valid.
             if let next = self.words.first, argument.box.take(next) == nil {
                 self.words.removeFirst()
             } else {

@@ -1,12 +1,10 @@
-/// A command for help and completion: its texts, its values, and its subcommands.
-///
-/// Values are read on demand: a page that lists commands reads none of them.
+/// A command for help and completion: its texts, values and subcommands. Values are read on demand, because a page that
+/// lists commands needs none.
 package struct CommandDescription {
     package let type: any ParsableCommand.Type
     package let configuration: CommandConfiguration
-    /// The words that name the command, beginning with the tool's name.
+    /// The words of the command, beginning with the tool's name.
     package let words: [String]
-    /// The pages of help that belong to no command.
     package let topics: [String]
 
     package init(_ type: any ParsableCommand.Type, below parents: [String] = [], topics: [String]? = nil) {
@@ -16,7 +14,7 @@ package struct CommandDescription {
         self.topics = topics ?? self.configuration.topics
     }
 
-    /// Its values in the order of the source, then `--help` and, on the tool itself, `--version`.
+    /// The values in the order of the source, then `--help`. The tool itself also has `--version`.
     package var arguments: [ArgumentDefinition] {
         let help = ArgumentDefinition(kind: .flag, short: "h", long: "help", help: "Show this page.")
         let version = ArgumentDefinition(kind: .flag, long: "version", help: "Print the version.")
@@ -24,28 +22,26 @@ package struct CommandDescription {
             + (self.configuration.version == nil ? [] : [version])
     }
 
-    /// All subcommands, hidden ones included.
     var withHiddenSubcommands: [CommandDescription] {
         self.configuration.subcommands.map { CommandDescription($0, below: self.words, topics: self.topics) }
     }
 
     package var subcommands: [CommandDescription] { self.withHiddenSubcommands.filter { !$0.configuration.isHidden } }
     package var name: String { self.configuration.commandName }
-    /// `kii-push send topic`.
+    /// For example `kii-push send topic`.
     package var path: String { self.words.joined(separator: " ") }
     var isGroup: Bool { !self.subcommands.isEmpty }
     package var options: [ArgumentDefinition] { self.arguments.filter { !$0.isPositional } }
     var positionals: [ArgumentDefinition] { self.arguments.filter(\.isPositional) }
     package var withAllBelow: [CommandDescription] { [self] + self.subcommands.flatMap(\.withAllBelow) }
 
-    /// `kii-push decode [OPTIONS] [FILE]`.
+    /// For example `kii-push decode [OPTIONS] [FILE]`.
     package var usage: String {
         guard !self.isGroup else { return "\(self.path) COMMAND" }
         let required = self.options.filter(\.isRequired).map(\.usageLabel)
         return ([self.path] + required + ["[OPTIONS]"] + self.positionals.map(\.usageLabel)).joined(separator: " ")
     }
 
-    /// The values below each heading of help: the command's own first, then shared ones.
     package var sections: [(title: String, arguments: [ArgumentDefinition])] {
         var titles: [String] = []
         var members: [String: [ArgumentDefinition]] = [:]

@@ -1,11 +1,9 @@
 enum CommandRequest {
     case run(any ParsableCommand)
     case show(String)
-    /// Another program runs the command, with these words.
     case pass(OtherProgram, [String])
 }
 
-/// Finds the command that a command line names and fills it in.
 struct CommandLineParser {
     let root: any ParsableCommand.Type
     var width = 80
@@ -15,7 +13,8 @@ struct CommandLineParser {
         if words.first == "--version", let version = tool.configuration.version {
             return .show("\(tool.name) \(version)\n")
         }
-        // kii-push has a command for it, which also asks about the state on this machine.
+        // Only for a tool without a command for completion. `kii-push` has one, which also asks about the state on this
+        // machine.
         if words.first == "complete", !tool.configuration.subcommands.contains(where: Self.completes) {
             return .show(Completion(tool: tool, ask: { _, _ in [] }).text(Array(words.dropFirst(2))))
         }
@@ -23,7 +22,7 @@ struct CommandLineParser {
         let (command, own) = try Self.command(below: tool, for: behind)
         let rest = profile + own
         if let program = command.configuration.program { return .pass(OtherProgram(name: program), Array(rest)) }
-        // After a known command, asking for help wins over whatever else is wrong with the line.
+        // `--help` after a known command shows its help, even if the rest of the command line is wrong.
         let isAsked = rest.prefix { $0 != "--" }.contains { $0 == "-h" || $0 == "--help" }
         if isAsked || (words.isEmpty && command.isGroup) {
             return .show(HelpText(command: command, width: self.width).text)
@@ -42,7 +41,6 @@ struct CommandLineParser {
         type.configuration.commandName == "complete"
     }
 
-    /// Splits the words into `-p NAME` in any of its forms, before the command, and all later words.
     static func leadingProfile(
         _ words: ArraySlice<String>
     ) -> (profile: ArraySlice<String>, behind: ArraySlice<String>) {
@@ -85,7 +83,6 @@ struct CommandLineParser {
     }
 
     private static func unknownCommand(_ word: String, below command: CommandDescription) -> CommandFailure {
-        // A guess leaves out the tool's own name.
         let likely = command.configuration.likelySubcommand.map {
             (command.words.dropFirst() + [$0, word]).joined(separator: " ")
         }

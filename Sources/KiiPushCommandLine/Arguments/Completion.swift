@@ -1,15 +1,13 @@
-/// Candidates for the word at the cursor of a command line.
 package struct Completion {
     package typealias Candidate = (word: String, description: String)
 
     package enum Answer {
         case candidates([Candidate])
-        /// The shell completes a path or a program itself.
         case shell(CompletionKind)
     }
 
     package let tool: CommandDescription
-    /// Answers a question about the state on this machine, for the words before the cursor.
+    /// Answers a question about the state on this machine. The second argument is the words before the cursor.
     package let ask: (CompletionQuestion, [String]) -> [String]
 
     package init(tool: CommandDescription, ask: @escaping (CompletionQuestion, [String]) -> [String]) {
@@ -17,8 +15,8 @@ package struct Completion {
         self.ask = ask
     }
 
-    /// The answer to a shell's script: a candidate a line, with its description behind a tab, or the kind of what the shell
-    /// completes itself.
+    /// The answer to a shell's completion script: in each line a candidate, a tab and a description, or the kind of
+    /// name that the shell completes itself.
     package func text(_ words: [String]) -> String {
         switch self.answer(words) {
         case .shell(let kind): ":\(kind)\n"
@@ -27,8 +25,8 @@ package struct Completion {
         }
     }
 
-    /// The program that runs the line's command, and the words after that command. `nil` if this tool runs the command
-    /// itself, or if the command's name is at the cursor.
+    /// The program that runs the command, and the words after the command. `nil` if this tool runs the command itself,
+    /// or if the cursor is at the command's name.
     package func program(_ words: [String]) -> (name: String, words: [String])? {
         let (before, _, _, starts) = Self.joined(words)
         let (profile, behind) = CommandLineParser.leadingProfile(before[...])
@@ -36,7 +34,7 @@ package struct Completion {
         return (name, Array(words[starts[profile.count]...].dropFirst()))
     }
 
-    /// - Parameter words: the words after the tool's name; the last one is at the cursor, and may be empty.
+    /// - Parameter words: the words after the tool's name. The last word is at the cursor, and may be empty.
     package func answer(_ words: [String]) -> Answer {
         let (before, current, isBroken, _) = Self.joined(words)
         let (profile, behind) = CommandLineParser.leadingProfile(before[...])
@@ -85,9 +83,6 @@ package struct Completion {
         return .candidates(words.filter { $0.hasPrefix(current) }.map { (prefix + $0, "") })
     }
 
-    /// Rejoins `--option`, `=` and `value`, which bash splits, and reports whether bash split the last word.
-    ///
-    /// - Returns: `starts` has the index in `words` at which each of `before` begins, and `current` last.
     private static func joined(
         _ words: [String]
     ) -> (before: [String], current: String, isBroken: Bool, starts: [Int]) {
@@ -110,9 +105,7 @@ package struct Completion {
         return (joined, current, isBroken, starts)
     }
 
-    /// The open ends of a command line before the cursor.
     private struct Place {
-        /// The option whose value is at the cursor.
         var expecting: ArgumentDefinition?
         var isBehindOptions = false
         var positionals = 0

@@ -1,12 +1,10 @@
-/// The candidates that a shell offers for a value.
 package enum CompletionKind: Equatable, Sendable {
     case none
     case words([String])
     case file
     case directory
-    /// A program along the PATH, or a file.
     case program
-    /// Candidates that only the tool can list, at the moment of completion.
+    /// Candidates that the tool lists at the moment of completion.
     case asked(CompletionQuestion)
 }
 

@@ -1,18 +1,17 @@
 import KiiPushCore
 
-/// A value made of the words of a command line: one value, at most one, or many.
+/// A value that is made of words of a command line: one word, at most one, or many.
 package protocol ArgumentValue {
     associatedtype Word: ExpressibleByArgument
 
     static var isRepeating: Bool { get }
 
-    /// The value without any word; `nil` where a word is required.
+    /// The value without any word; `nil` if a word is required.
     static var absent: Self? { get }
 
-    /// The value with another word; `earlier` is what the words before it made, `nil` for the first.
+    /// Adds a word. `earlier` is the value of the earlier words; `nil` for the first word.
     static func taking(_ word: Word, after earlier: Self?) -> Self
 
-    /// The value, spelled as on a command line; `nil`: help shows no default.
     var argumentText: String? { get }
 }
 
@@ -37,20 +36,17 @@ extension Array: ArgumentValue where Element: ExpressibleByArgument {
     package static func taking(_ word: Element, after earlier: Self?) -> Self { (earlier ?? []) + [word] }
 }
 
-/// A property wrapper that declares an argument of the command line.
 package protocol DeclaredArgument {
     func bound(property: String) -> BoundArgument
 }
 
-/// The storage that the parser fills. A command and its copies share it.
+/// The storage that the parser fills. A class, so that copies of a command share it.
 package protocol ArgumentBox: AnyObject {
-    /// The words that made the value; an empty one for a flag.
+    /// The words of the value. A flag has one empty word.
     var words: [String] { get }
 
-    /// Takes one occurrence; `text` is `nil` for a flag. Returns the error for an invalid word.
     func take(_ text: String?) -> String?
 
-    /// Takes the value of a member of config.json.
     func take(_ member: ConfigurationDocument) throws(CommandFailure)
 }
 
@@ -67,7 +63,7 @@ final class ValueBox<Value: ArgumentValue>: ArgumentBox {
     }
 
     var value: Value {
-        // The parser reports a missing required value before any command can read it.
+        // The parser reports a missing value before a command can read it.
         guard let value = self.stored else { preconditionFailure("read before it was parsed") }
         return value
     }

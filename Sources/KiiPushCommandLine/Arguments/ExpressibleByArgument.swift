@@ -1,22 +1,18 @@
 package import KiiPushCore
 
-/// A type that one word of a command line can express.
 package protocol ExpressibleByArgument: ArgumentValue where Word == Self {
     init?(argument: String)
 
-    /// The expected form of a word, for the error: "a whole number".
+    /// The expected form of a word, for the error, such as "a whole number".
     static var expectation: String { get }
 
-    /// The reason why a word is invalid, for the end of the error.
     static func problem(with argument: String) -> String
 
-    /// The word for a member of config.json; `nil` for a member of another JSON type.
+    /// The word for a member of config.json; `nil` if the member has another JSON type.
     static func argument(from json: JSONValue) -> String?
 
-    /// Like ``expectation``, for a member of config.json.
     static var memberExpectation: String { get }
 
-    /// The candidates for completion, unless the declaration of the value names others.
     static var completion: CompletionKind { get }
 }
 
@@ -54,9 +50,7 @@ package struct PositiveCount: ExpressibleByArgument {
 }
 
 package struct HandlerCount: ExpressibleByArgument {
-    /// The most that a runtime takes.
-    ///
-    /// - Source: ``PushRuntime/Configuration/concurrentHandlers``.
+    /// The most that ``PushRuntime/Configuration/concurrentHandlers`` allows.
     package static let most = 10_000
 
     package let value: Int
@@ -70,7 +64,7 @@ package struct HandlerCount: ExpressibleByArgument {
     package static func argument(from json: JSONValue) -> String? { json.int64.map { String($0) } }
 }
 
-/// A whole number, also one below 0, which is written as `--badge=-1`.
+/// A whole number. A negative number is written as `--badge=-1`.
 package struct WholeNumber: ExpressibleByArgument {
     package let value: Int
 
@@ -82,7 +76,6 @@ package struct WholeNumber: ExpressibleByArgument {
     package static var expectation: String { "a whole number" }
 }
 
-/// A time span such as `500ms`, `10s`, `5m`, `2h`; a bare number means seconds.
 package struct TimeSpan: ExpressibleByArgument {
     package let duration: Duration
 

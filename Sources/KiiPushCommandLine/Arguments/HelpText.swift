@@ -1,7 +1,6 @@
-/// The help page of a command: purpose, examples, usage, values by group, exit codes, environment.
 package struct HelpText {
     package let command: CommandDescription
-    /// The most columns of a line; 40 to 100.
+    /// The most columns of a line, from 40 to 100.
     package let width: Int
 
     package init(command: CommandDescription, width: Int) {
@@ -50,7 +49,7 @@ package struct HelpText {
     private func columns(_ rows: [(String, String)]) -> String { table(rows, width: self.width) }
 }
 
-/// Two columns within `width`; a label that is too wide has its text on the next line.
+/// Two columns within `width`. After a label that is too wide, the text begins on the next line.
 package func table(_ rows: [(String, String)], width: Int = 80, column: Int? = nil) -> String {
     let column = column ?? min(24, (rows.map(\.0.displayWidth).max() ?? 0) + 2)
     let indent = String(repeating: " ", count: column + 2)
@@ -62,7 +61,8 @@ package func table(_ rows: [(String, String)], width: Int = 80, column: Int? = n
     }.joined(separator: "\n")
 }
 
-/// Breaks each line at spaces, so that none is longer than `width` unless one word is. Indented lines stay as they are.
+/// Breaks lines at spaces, so that each fits into `width` unless a single word is longer. Indented lines stay
+/// unchanged.
 package func wrapped(_ text: String, width: Int = 80) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
         guard !line.hasPrefix(" ") else { return String(line) }
@@ -82,7 +82,6 @@ package func wrapped(_ text: String, width: Int = 80) -> String {
     }.joined(separator: "\n")
 }
 
-/// A page that is a table between two paragraphs.
 package func page(_ before: String, _ rows: [(String, String)], _ after: String, width: Int) -> String {
     [wrapped(before, width: width), table(rows, width: width), wrapped(after, width: width)]
         .joined(separator: "\n\n") + "\n"

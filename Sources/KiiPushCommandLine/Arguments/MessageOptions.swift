@@ -1,6 +1,5 @@
 package import KiiPushCore
 
-/// The messages that `inbox list` shows, in both programs.
 package struct MessageListOptions: ParsableArguments {
     @Option(
         value: "STATE",
@@ -17,7 +16,6 @@ package struct MessageListOptions: ParsableArguments {
     }
 }
 
-/// The messages that a person decides about, in both programs.
 package struct ChosenMessages: ParsableArguments {
     @Argument(value: "ID", help: "The messages' numbers.", completion: .asked(.deadLetters))
     package var numbers: [MessageNumber] = []

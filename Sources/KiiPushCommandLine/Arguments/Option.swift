@@ -1,13 +1,13 @@
 import KiiPushCore
 
-/// A named value, `--count N`. The last of several occurrences wins, unless the property is an array.
+/// A named value, such as `--count N`. The last of several occurrences counts, unless the property is an array.
 @propertyWrapper
 package struct Option<Value: ArgumentValue>: DeclaredArgument {
     private let name: NameSpecification
     private let unnamed: ArgumentDefinition
     private let value: ValueBox<Value>
 
-    /// - Parameter bare: the value for the option without a value.
+    /// - Parameter bare: the value if the option is written without a value.
     package init(
         name: NameSpecification = .long, bare: String? = nil, value: String, help: String,
         completion: CompletionKind? = nil
@@ -42,7 +42,6 @@ package struct Option<Value: ArgumentValue>: DeclaredArgument {
     }
 }
 
-/// A value known by its place, `TOPIC`.
 @propertyWrapper
 package struct Argument<Value: ArgumentValue>: DeclaredArgument {
     private let definition: ArgumentDefinition
@@ -67,7 +66,6 @@ package struct Argument<Value: ArgumentValue>: DeclaredArgument {
     }
 }
 
-/// A switch without a value, `--json`; off by default.
 @propertyWrapper
 package struct Flag: DeclaredArgument {
     private final class Switch: ArgumentBox {
@@ -87,7 +85,6 @@ package struct Flag: DeclaredArgument {
     private let help: String
     private let box = Switch()
 
-    /// - Parameter wrappedValue: `false`, as the declaration of the property says it.
     package init(wrappedValue: Bool, name: NameSpecification = .long, help: String) {
         (self.name, self.help) = (name, help)
     }

@@ -4,7 +4,7 @@ package struct OptionGroup<Group: ParsableArguments>: DeclaredGroup {
     private let title: String?
     package let wrappedValue = Group()
 
-    /// - Parameter title: the heading; without one, help lists the values among the command's own.
+    /// - Parameter title: the heading. Without a title, help lists the values among the command's own.
     package init(title: String? = nil) {
         self.title = title
     }

@@ -1,15 +1,15 @@
 import Glibc
 import KiiPushCore
 
-/// A program in a separate package that runs a command of this program.
 package struct OtherProgram {
     package let name: String
 
     package init(name: String) { self.name = name }
 
-    /// Replaces this process with that program, which lies beside this one or along the PATH.
+    /// Replaces this process with the program, which is in this program's directory or along the PATH.
     ///
-    /// - Throws: ``CommandFailure`` with exit 66 where it is not installed, with 78 where it is of another version.
+    /// - Throws: ``CommandFailure`` with exit 66 if the program is not installed, and with 78 if it has another
+    ///   version.
     package func run(_ words: [String]) throws {
         guard let path = self.besideThisOne ?? ProgramLookup.path(of: self.name) else {
             throw CommandFailure(.missingInput, "\(self.name) is not installed: the package \(self.name) has it")
@@ -30,9 +30,9 @@ package struct OtherProgram {
         return ProgramLookup.path(of: "\(own[...end])\(self.name)")
     }
 
-    /// The first line of the program's `--version`, within 5 s; empty without one.
+    /// The first line of the program's `--version`, within 5 s; empty if there is none.
     ///
-    /// - Throws: ``CommandFailure`` with exit 66 where the program cannot be started.
+    /// - Throws: ``CommandFailure`` with exit 66 if the program cannot be started.
     private static func version(of path: String) throws -> String {
         let (output, program): (FileDescriptor, ChildProcess)
         do {
@@ -59,8 +59,8 @@ package struct OtherProgram {
         return String(decoding: line.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
-    /// Starts the program with one end of a pair as its output, and returns the other end. This process closes the
-    /// program's end on return, so that the returned end reads its end when the program has ended.
+    /// Starts the program with one end of a socket pair as its output, and returns the other end. This process closes
+    /// its copy of the program's end, so that reading ends when the program ends.
     private static func askVersion(of path: String) throws -> (output: FileDescriptor, program: ChildProcess) {
         let (own, output) = try FileDescriptor.connectedPair()
         var launch = ChildProcess.Launch([path, "--version"])

@@ -1,29 +1,26 @@
 import Glibc
 import KiiPushCore
 
-/// A program: it runs the command that its words name, and ends with a status.
 extension ParsableCommand {
-    /// Runs the process's words as this command or one below it, and ends the process.
     package static func main() async {
         StandardStream.reserveDescriptors()
-        // A write to a closed pipe returns an error where it happens, instead of killing the process.
+        // A write to a closed pipe then returns an error instead of killing the process.
         signal(SIGPIPE, SIG_IGN)
-        // The parent may have SIGCHLD ignored; no exit status of a child would then reach this process.
+        // The parent may have ignored SIGCHLD. This process would then get no exit status of its children.
         signal(SIGCHLD, SIG_DFL)
-        // A launched program may run this one; the messages on the descriptor are for that program alone.
+        // An ``Activator``'s program may run this one, but the messages on the descriptor are for that program alone.
         unsetenv(MessageFeed.launchVariable)
         Self.actAsFirstProcess()
         let words = Array(CommandLine.arguments.dropFirst())
         exit(await Self.status(of: words).rawValue)
     }
 
-    /// Does the duties of the first process of a container, or of a subreaper.
     private static func actAsFirstProcess() {
         guard OwnChildren.mayBeOrphans else { return }
         // Without the thread, orphans stay zombies; everything else works.
         try? OwnChildren.reapOthers()
         guard getpid() == 1 else { return }
-        // The kernel drops signals that process 1 does not handle, so nobody could end a command without handlers.
+        // The kernel drops signals that process 1 does not handle, so signals could not end a command.
         for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { signal(number) { _exit(128 + $0) } }
     }
 
@@ -36,7 +33,6 @@ extension ParsableCommand {
             try? await StandardStream.finish()
             return failure.exit
         } catch {
-            // Nobody reads the output any more.
         }
         return status
     }
@@ -71,7 +67,6 @@ extension ParsableCommand {
         return report.failure.exit
     }
 
-    /// A hint at the program that has a command or an option that this program lacks.
     private static func hint(_ words: [String]) -> String? {
         guard let elsewhere = Self.configuration.elsewhere else { return nil }
         let options = words.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map { $0.prefix { $0 != "=" } }

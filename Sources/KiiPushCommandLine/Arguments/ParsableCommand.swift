@@ -1,11 +1,10 @@
-/// Values that are read from a command line: each property is declared with ``Option``, ``Flag``, ``Argument`` or
-/// ``OptionGroup``, and parsing and help text both come from these declarations.
+/// Values that are read from a command line. Each property is declared with ``Option``, ``Flag``, ``Argument`` or
+/// ``OptionGroup``. Parsing and help use the same declarations.
 ///
-/// The shape is swift-argument-parser's, so that a command can move there by changing its imports.
+/// The API is the same as swift-argument-parser's, so a command can move there with changed imports.
 package protocol ParsableArguments: SendableMetatype {
     init()
 
-    /// Checks what one declaration alone cannot: options that exclude or need each other.
     func validate() throws
 }
 
@@ -13,7 +12,6 @@ extension ParsableArguments {
     package func validate() throws {}
 }
 
-/// A command: values, a description and something to do.
 package protocol ParsableCommand: ParsableArguments {
     static var configuration: CommandConfiguration { get }
 
@@ -21,7 +19,6 @@ package protocol ParsableCommand: ParsableArguments {
 }
 
 extension ParsableCommand {
-    /// A command with subcommands does not run by itself: the parser asks for a subcommand first.
     package func run() async throws {
         throw CommandFailure(.usage, "a command is missing", helpPath: Self.configuration.commandName)
     }
@@ -33,25 +30,25 @@ package struct CommandConfiguration: Sendable {
     package var abstract: String
     /// Example command lines, each with its purpose. Help shows them before the options.
     package var examples: [(purpose: String, line: String)] = []
-    /// Paragraphs below the examples; each line is wrapped on its own.
+    /// Paragraphs below the examples. Help wraps each of them separately.
     package var discussion: [String] = []
     package var subcommands: [any ParsableCommand.Type] = []
-    /// The headings below which help lists the subcommands, and the names of those below each. Default: one for all.
+    /// The headings of the list of subcommands, each with the names below it. Default: one heading for all.
     package var groups: [(title: String, names: [String])] = []
-    /// The best guess for a subcommand if a word neither names nor resembles one.
+    /// The subcommand to suggest if a word resembles no subcommand.
     package var likelySubcommand: String?
     package var isHidden = false
     package var aliases: [String] = []
-    /// The exit codes that this command can end with, beyond 0 and 64.
+    /// The exit codes of this command besides 0 and 64.
     package var exitCodes: [ExitStatus] = []
     package var environment: [EnvironmentVariable] = []
-    /// The program that runs the command instead of this one, with all words after its name.
+    /// The program that runs the command, with all words after the command's name.
     package var program: String?
-    /// Only on the tool itself: commands and options that another program has, and that program.
+    /// Only for the tool itself: commands and options of another program, and that program.
     package var elsewhere: (words: [String], program: String)?
-    /// Only on the tool itself: the pages of `help` that belong to no command.
+    /// Only for the tool itself: the pages of `help` that belong to no command.
     package var topics: [String]
-    /// Only on the tool itself: what `--version` prints.
+    /// Only for the tool itself: the output of `--version`.
     package var version: String?
 
     package init(

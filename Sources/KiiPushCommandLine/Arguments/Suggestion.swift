@@ -1,7 +1,5 @@
-/// The candidate that `word` was probably meant to be.
-///
-/// At most a third of the letters may differ (one, in short words), and two neighbours that changed places count as one
-/// difference: further away a guess is noise.
+/// The candidate that is most similar to `word`, if it is similar enough. At most a third of the letters may differ, or
+/// one letter of a short word. Two swapped neighbours count as one difference.
 package func suggestion(for word: String, among candidates: some Sequence<String>) -> String? {
     let scored = candidates.map { (candidate: $0, distance: editDistance(word, $0)) }
     guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }

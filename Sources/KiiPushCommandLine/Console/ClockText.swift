@@ -2,16 +2,16 @@ import Glibc
 package import KiiPushCore
 
 extension Timestamp {
-    /// The time of day where the machine is, for people: `14:03:22.104`.
+    /// The local time of day: `14:03:22.104`.
     package var localClock: String { self.local?.clock ?? self.description }
 
-    /// The date and the time of day where the machine is: `2026-11-23 14:03:22.104`.
+    /// The local date and time of day: `2026-11-23 14:03:22.104`.
     var localText: String { self.local.map { "\($0.date) \($0.clock)" } ?? self.description }
 
-    /// The time of day, with the date before it unless that is today's.
+    /// The local time of day, with the date if the date is not today's.
     var localMoment: String { self.local?.date == Timestamp.now().local?.date ? self.localClock : self.localText }
 
-    /// The time zone of the other texts at this moment: `UTC`, or `CET (UTC+01:00)`.
+    /// The local time zone at this moment: `UTC`, or `CET (UTC+01:00)`.
     var localZone: String {
         guard let parts = self.localParts else { return "UTC" }
         let minutes = abs(parts.tm_gmtoff) / 60

@@ -2,7 +2,8 @@ import Glibc
 import KiiPushCore
 
 extension CommandFailure {
-    /// Any error in the words of the command line: the library says what failed and what to do, this the exit code.
+    /// Describes any error for the command line. The library's error says what failed and what to do; this adds the
+    /// exit code.
     package init(describing error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
@@ -25,7 +26,6 @@ extension CommandFailure {
         }
     }
 
-    /// Adds advice to an error of the agent of `profile`, with the advice's cost.
     package static func advising(_ error: any Error, of profile: String) -> any Error {
         guard case .pseudoUserLost? = error as? PushAgentError else { return error }
         var failure = CommandFailure(describing: error)
@@ -110,7 +110,7 @@ extension InboxAccessError {
         switch self {
         case .missing, .neverReceived, .removed: .missingInput
         case .newerVersion: .configuration
-        // The receiving process is stopped or gone: try again.
+        // The receiving process has ended or does not answer: try again.
         case .ended, .silent: .temporary
         case .damaged, .unusable, .refused: .inputOutput
         }
@@ -131,7 +131,6 @@ extension FileError {
 }
 
 extension KiiError {
-    /// The answer's body as far as it was read: the library keeps the fields of Kii's errors and no page of anybody else's.
     fileprivate var answerText: String {
         var members = [("errorCode", self.errorCode), ("message", self.message)].compactMap { name, text in
             text.map { (name, JSONValue($0)) }

@@ -1,4 +1,3 @@
-/// A failure in the words of the command line: what failed, what to do about it, and the exit code.
 package struct CommandFailure: Error {
     package var exit: ExitStatus
     package var message: String
@@ -6,10 +5,11 @@ package struct CommandFailure: Error {
     /// The server's own code, such as `TOPIC_NOT_FOUND`.
     package var code: String?
     var httpStatus: Int?
-    /// Whether the command may have taken effect, so that repeating it could do so twice.
+    /// Whether the command may have taken effect. A repetition could then take effect twice.
     package var isInDoubt = false
     package var answer: String?
-    /// The command whose help to read, such as `kii-push send topic`; only for a wrong command line. A hint replaces it.
+    /// The command whose help the user should read, such as `kii-push send topic`. Used for a wrong command line
+    /// without other advice.
     var helpPath: String?
 
     package init(
@@ -21,13 +21,13 @@ package struct CommandFailure: Error {
     }
 }
 
-/// Ends the command without a report.
+/// Ends the command without an error report.
 package enum SilentExit: Error {
-    /// The command's own output has said what there was to say.
+    /// The command has already reported the result.
     case status(ExitStatus)
-    /// The reader of standard output is gone.
+    /// The reader of standard output has closed it.
     case brokenPipe
-    /// The command ends without writing the rest of its output, since the reader has read nothing for a while.
+    /// The reader has read nothing for a while, so the rest of the output is dropped.
     case unreadOutput
 
     var status: ExitStatus {

@@ -1,6 +1,5 @@
 package import KiiPushCore
 
-/// Output that the commands `inbox` and `trace` of both programs share.
 extension Console {
     package func tellZone() { if !self.options.json { self.status("> Times are \(Timestamp.now().localZone).") } }
 
@@ -25,7 +24,6 @@ extension MessageLedger {
     }
 }
 
-/// The number of a message, as `17` or, as it is shown, `#17`.
 package struct MessageNumber: ExpressibleByArgument {
     package let value: Int64
 

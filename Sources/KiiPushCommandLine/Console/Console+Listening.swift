@@ -1,8 +1,7 @@
 package import KiiPushCore
 
-/// Output of `listen`: `-->` for a message, `<--` for the answer to it, `!` for trouble, `>` for a change of state.
+/// Output of `listen`. `-->` marks a message, `<--` its answer, `!` trouble, and `>` a change of state.
 extension Console {
-    /// Shows a message whose handler was called at `time`.
     package func show(_ message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp = .now()) throws {
         guard !self.options.json else { return try self.object("message") { message.describe(context, in: &$0) } }
         let text = MessageText(message, style: self.style)
@@ -18,10 +17,8 @@ extension Console {
 
     /// Shows the outcome of a message.
     ///
-    /// - Parameters:
-    ///   - elapsed: the time since the handler was called.
-    ///   - outcome: the outcome of an attempt outside this process, where it is known.
-    ///   - agent: the message's agent, in a fleet.
+    /// - Parameters: - elapsed: the time since the handler was called. - outcome: the outcome of an attempt outside
+    ///   this process, if known. - agent: the message's agent, in a fleet.
     package func show(
         _ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome? = nil, of agent: String? = nil,
         at time: Timestamp = .now()
@@ -30,7 +27,6 @@ extension Console {
         try self.show(verdict, of: MessageKey(agent: agent, id: event.messageID), elapsed, outcome, at: time)
     }
 
-    /// Shows a message of the inbox with its outcome, as a view shows it live.
     package func show(_ message: ReceivedMessage, _ context: DeliveryContext, endedAs trace: MessageRecord) throws {
         try self.show(message, context, at: trace.receivedAt)
         guard let (verdict, time) = MessageVerdict.last(of: trace) else { return }
@@ -53,7 +49,7 @@ extension Console {
             "verdict", verdict.members(of: message.id, at: time, after: elapsed) + agent + (outcome?.members ?? []))
     }
 
-    /// Shows a connection that carries messages, once the broker has granted the subscription.
+    /// Shows a connection after the broker has granted the subscription.
     private func show(_ connection: PushEvent.Connection, of installationID: String) throws {
         let version = "MQTT \(connection.protocolVersion)"
         let qos = connection.qualityOfService
@@ -75,7 +71,7 @@ extension Console {
             + "\(connection.session)\(promise)\(trust))"
     }
 
-    /// The outcome of a message, for a log with timestamps and without colours; `nil` for an event that is no outcome.
+    /// The outcome of a message, for a log with timestamps and without colours; `nil` if the event is no outcome.
     package func verdict(
         _ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome?
     ) -> (word: String, text: String)? {
@@ -89,7 +85,6 @@ extension Console {
             .joined(separator: "  ")
     }
 
-    /// Shows a problem that keeps messages from arriving or from being stored.
     package func show(trouble: String, _ reason: String) throws { try self.show(StateNote(trouble, reason)) }
 
     private func show(_ note: StateNote) throws {
@@ -103,7 +98,6 @@ extension Console {
         try self.object("state", note.members(at: .now()))
     }
 
-    /// Shows an event of an agent that concerns no message.
     package func show(_ event: PushEvent, of installationID: String) throws {
         switch event {
         case .connected(let connection): try self.show(connection, of: installationID)
@@ -111,7 +105,6 @@ extension Console {
         case .connecting(let host, let port, let usesTLS):
             self.detail("connecting to \(host.terminalSafe):\(port)" + (usesTLS ? " with TLS" : ""))
         case .subscribed(let target): self.detail("subscribed \(target.text)")
-        // The callers show messages and the stop, with their context.
         default: if let note = StateNote(event) { try self.show(note) }
         }
     }
@@ -124,7 +117,6 @@ extension PushEvent.Connection {
 }
 
 extension MessageEvent {
-    /// Whether the event ends an attempt or the message.
     package var isOutcome: Bool {
         switch self.kind {
         case .done(_, _, let isLate): !isLate
@@ -142,7 +134,6 @@ extension MessageEvent {
         }
     }
 
-    /// The outcome of the message in one word; `nil` for an event that is no outcome.
     package var resultWord: String? { MessageVerdict(self)?.word }
 }
 
@@ -157,7 +148,6 @@ extension MessageVerdict {
         }
     }
 
-    /// The last outcome of a message of the inbox, and its time; `nil` where the inbox has not recorded them.
     fileprivate static func last(of trace: MessageRecord) -> (verdict: MessageVerdict, at: Timestamp)? {
         for event in trace.events.reversed() {
             switch event.kind {

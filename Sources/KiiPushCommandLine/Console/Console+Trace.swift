@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// The output of `trace`: the message, and a line for each event of its life.
+/// The output of `trace`: the message, and a line for each of its events.
 extension Console {
     package func show(_ trace: MessageRecord, withPayload: Bool) throws {
         let (content, state) = (TracedContent(trace), TraceWords(trace.state))
@@ -39,7 +39,6 @@ extension Console {
     }
 }
 
-/// The words for a state, an event or a gap: a stable one for programs, and a detail.
 private struct TraceWords {
     var word: String
     var detail: String?
@@ -62,7 +61,6 @@ private struct TraceWords {
 
     init(_ kind: MessageEvent.Kind) {
         switch kind {
-        // Processes report some of these events without recording them.
         case .received, .stored, .acknowledged, .presented, .unreached, .setAside, .dismissed, .late, .stuck:
             self.init(kind.word)
         case .duplicate: self.init(kind.word, "the broker delivered it again; acknowledged again")
@@ -106,7 +104,7 @@ private struct TraceWords {
 
 extension MessageRecord {
     fileprivate func offset(of event: MessageEvent) -> Int64 {
-        // Wrapping: a damaged record may hold any number.
+        // Wraps around: a damaged record may hold any number.
         event.at.millisecondsSinceEpoch &- self.receivedAt.millisecondsSinceEpoch
     }
 
@@ -124,10 +122,9 @@ extension MessageRecord {
         return words.joined(separator: ", ")
     }
 
-    /// The number of recorded attempts.
     package var begunAttempts: Int {
-        // `opened` and `retried` restart the numbers at 1. An isolated attempt without a start is the attempt that
-        // ended the process.
+        // `opened` and `retried` restart the numbers at 1. An isolated attempt without a recorded start is the attempt
+        // that ended the process.
         var (before, latest) = (0, 0)
         for event in self.events {
             switch event.kind {

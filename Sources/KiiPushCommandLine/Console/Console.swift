@@ -7,7 +7,6 @@ package struct Console: Sendable {
     let statusStyle: TerminalStyle
     package let note: WaitingNote?
 
-    /// The part of ``OutputOptions`` that a console needs, as a value that can cross to other tasks.
     package struct Options: Sendable {
         package var json = false
         package var quiet = false
@@ -29,17 +28,15 @@ package struct Console: Sendable {
         self.note = WaitingNote(options)
     }
 
-    /// One line of data for people; says nothing with `--json`.
+    /// Writes a line of data for people. Writes nothing with `--json`.
     package func line(_ text: String) throws {
         guard !self.options.json else { return }
         self.note?.erase()
         try StandardStream.output.write(text + "\n")
     }
 
-    /// One line about a result, for people; says nothing with `--json` or `--quiet`.
     package func result(_ text: String) throws { if !self.options.quiet { try self.line(text) } }
 
-    /// One object for programs; says nothing without `--json`.
     package func object(_ type: String, _ members: [(String, JSONValue)]) throws {
         try self.object(type) { $0.add(members) }
     }
@@ -48,11 +45,10 @@ package struct Console: Sendable {
         try self.object(type, JSONMembers(members))
     }
 
-    /// As above, with members that `write` writes directly.
     package func object(_ type: String, _ write: (inout JSONObjectWriter) -> Void) throws {
         guard self.options.json else { return }
         var bytes = EventLine.bytes(type, write)
-        // Almost all lines: nothing in them could drive a terminal.
+        // The usual case: printable ASCII cannot control a terminal.
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else {
             let text = String(decoding: bytes, as: UTF8.self).escapingTerminalControls
             return try StandardStream.output.write(text + "\n")
@@ -64,19 +60,17 @@ package struct Console: Sendable {
     /// Writes progress to standard error, unless `--quiet`.
     package func status(_ text: String) { if !self.options.quiet { self.error(text) } }
 
-    /// Writes the state of a connection to standard error; `--json` has an object for it.
+    /// Writes the state of a connection to standard error, unless `--quiet`. With `--json` there is an object instead.
     package func state(_ text: String) { if !self.options.json { self.status(text) } }
 
-    /// Writes trouble to standard error, also with `--quiet`; `--json` has an object for it.
+    /// Writes trouble to standard error, even with `--quiet`. With `--json` there is an object instead.
     package func trouble(_ text: String) { if !self.options.json { self.error(text) } }
     package func detail(_ text: String) { if self.options.verbose { self.error(self.statusStyle(text, .dim)) } }
 
-    /// Writes a warning, also with `--quiet`.
     package func warning(_ text: String) { self.error("\(self.statusStyle("warning:", .yellow)) \(text)") }
 
     private func error(_ text: String) {
         self.note?.erase()
-        // A failure to write to standard error has no place to be reported.
         StandardStream.error.say(text.withoutCredentials + "\n")
     }
 }

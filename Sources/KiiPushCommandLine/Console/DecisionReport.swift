@@ -1,12 +1,11 @@
 package import KiiPushCore
 
-/// Reports the results of one decision, retry or drop, for several messages.
+/// Reports the results of one decision, to retry or to drop, for several messages.
 package struct DecisionReport: Sendable {
     private let decision: PushRuntime.Decision
     private let console: Console
     private var missing: [Int64] = []
     private var running: [(id: Int64, age: Duration)] = []
-    /// Messages that no gateway has answered for.
     package private(set) var asked: [Int64] = []
 
     package init(_ decision: PushRuntime.Decision, on console: Console) {
@@ -26,8 +25,8 @@ package struct DecisionReport: Sendable {
     }
 
     /// - Parameter list: the command that lists the messages.
-    /// - Throws: ``CommandFailure``: exit 66 for an unknown message, else exit 75 for a message whose handler runs or
-    ///   for which no gateway has answered.
+    /// - Throws: ``CommandFailure`` with exit 66 for an unknown message. Otherwise with exit 75 for a message whose
+    ///   handler is running, or without an answer of a gateway.
     package func end(list: String) throws {
         if !self.missing.isEmpty {
             let them = self.missing.map { "#\($0)" }.joined(separator: ", ")

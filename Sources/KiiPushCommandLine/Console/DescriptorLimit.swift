@@ -1,11 +1,10 @@
 import Glibc
 
-/// The limit of open files of this process.
 enum DescriptorLimit {
-    /// The fewest descriptors for a command. Swift's runtime ends the process where waiting or sleeping gets none.
+    /// Swift's runtime ends the process if it gets no descriptor for waiting or sleeping.
     private static let least: rlim_t = 64
 
-    /// - Throws: ``CommandFailure`` with exit 75 below that limit.
+    /// - Throws: ``CommandFailure`` with exit 75 if the limit of open files is too low.
     static func check() throws {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < Self.least else {

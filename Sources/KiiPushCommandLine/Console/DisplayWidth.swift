@@ -3,23 +3,21 @@ import Glibc
 extension StringProtocol {
     /// The number of columns on a terminal: two for a wide character, none for a combining mark.
     package var displayWidth: Int {
-        // In printable ASCII, the usual text, each byte is a column.
         if self.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self.utf8.count }
         return self.reduce(0) { $0 + $1.displayWidth }
     }
 }
 
 extension String {
-    /// The text with spaces behind it, at least `width` columns.
     package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: Swift.max(0, width - self.displayWidth))
     }
 }
 
 extension Character {
-    /// 0, 1 or 2. A cluster that a terminal shows as one picture is as wide as its widest part.
+    /// 0, 1 or 2. A character of several scalars is as wide as its widest scalar.
     fileprivate var displayWidth: Int {
-        // Variation selector 16 stands for a picture in colour, which is wide.
+        // Variation selector 16 requests an emoji, which is wide.
         if self.unicodeScalars.contains("\u{fe0f}"), self.unicodeScalars.count > 1 { return 2 }
         return self.unicodeScalars.map(\.displayWidth).max() ?? 0
     }
@@ -41,7 +39,7 @@ extension Unicode.Scalar {
         case .nonspacingMark, .enclosingMark, .format, .control: return 0
         default: break
         }
-        // The vowels and ends of Hangul join the syllable that they follow.
+        // Medial vowels and final consonants of Hangul are drawn into the preceding syllable.
         if (0x1160...0x11ff).contains(self.value) { return 0 }
         if self.properties.isEmojiPresentation { return 2 }
         return Self.wideBlocks.contains { $0.contains(self.value) } ? 2 : 1
@@ -49,7 +47,7 @@ extension Unicode.Scalar {
 }
 
 extension StandardStream {
-    /// The number of columns at which text is broken, 40 to 100: `COLUMNS`, else the terminal's; 80 without one.
+    /// The number of columns for wrapped text, from 40 to 100: `COLUMNS`, else the terminal's; 80 without a terminal.
     package func textWidth() -> Int {
         guard self.isTerminal else { return 80 }
         let columns = EnvironmentVariable.columns.text.flatMap { Int($0) } ?? self.terminalColumns

@@ -1,6 +1,5 @@
 import Glibc
 
-/// The environment variables that the programs read, each with its purpose.
 package enum EnvironmentVariable: CaseIterable, Sendable {
     case profile, configurationFile, baseURL, appID, appKey, clientID, clientSecret, password
     case configurationHome, configurationDirectories, stateHome, runtimeDirectory, stateDirectory
@@ -59,12 +58,11 @@ package enum EnvironmentVariable: CaseIterable, Sendable {
 }
 
 extension EnvironmentVariable {
-    /// `nil` when it is not set; an empty value counts as set.
+    /// `nil` if the variable is not set. An empty value counts as set.
     package var value: String? { getenv(self.name).map { String(cString: $0) } }
 
-    /// The value when it is set and not empty.
     package var text: String? { self.value.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The directory that it names. XDG: relative paths are ignored.
+    /// The directory in the variable. Relative paths are ignored, as XDG requires.
     package var directory: String? { self.text.flatMap { $0.hasPrefix("/") ? $0 : nil } }
 }

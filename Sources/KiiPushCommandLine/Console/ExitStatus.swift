@@ -1,6 +1,6 @@
 import Glibc
 
-/// The exit status of the process. sysexits.h, timeout(1) and the shell define the numbers.
+/// The exit status of the process, with the numbers of sysexits.h, timeout(1) and the shell.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
     case failure = 1
@@ -45,7 +45,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// The exit status after a graceful stop: 130 after ^C; else 0, which is success for a service manager.
+    /// The exit status after a graceful stop: 130 after ^C, otherwise 0, which means success to a service manager.
     package static func afterStop(signal: Int32) -> ExitStatus { signal == SIGINT ? .interrupted : .success }
 
     package static let ofCloudCommands: [ExitStatus] = [

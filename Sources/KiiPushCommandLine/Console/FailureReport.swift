@@ -1,6 +1,7 @@
 import KiiPushCore
 
-/// Reports on standard error why the process ends: one line and one of advice or, with `--json`, one object.
+/// Reports on standard error why the process ends: a line with the reason and a line of advice, or one object with
+/// `--json`.
 struct FailureReport {
     private(set) var failure: CommandFailure
     private let program: String
@@ -12,7 +13,6 @@ struct FailureReport {
         self.program = program
     }
 
-    /// Writes the report. If standard error cannot be written to, only the exit code remains.
     func write(asJSON: Bool, isVerbose: Bool = false) {
         var text = asJSON ? self.json : self.text
         if isVerbose, !asJSON, let answer = self.failure.answer {
@@ -24,7 +24,7 @@ struct FailureReport {
     private var hint: String? { self.failure.hint ?? self.failure.helpPath.map { "see '\($0) --help'" } }
 
     private var text: String {
-        // A backslash of the user's own words stays as typed.
+        // Backslashes are not doubled: the message may quote the user's own words.
         "\(self.program): \(self.failure.message.escapingTerminalControls)\n"
             + (self.hint.map { "          \($0.escapingTerminalControls)\n" } ?? "")
     }

@@ -1,12 +1,11 @@
 import Glibc
 import KiiPushCore
 
-/// Reads a caller's input: a file, or standard input for `-`.
 package enum InputFile {
-    /// The size limit. A larger input is no payload or data, but a mistake.
+    /// 16 MiB. Larger input is not a payload but a mistake.
     package static let maximumBytes = 16 * 1024 * 1024
 
-    /// - Throws: ``CommandFailure`` with exit 66 for a file that is missing, unreadable, a directory or too large.
+    /// - Throws: ``CommandFailure`` with exit 66 if the file is missing, unreadable, a directory or too large.
     package static func read(_ path: String) throws -> [UInt8] {
         guard path != "-" else { return try self.read(descriptor: STDIN_FILENO, name: "standard input") }
         guard let file = FileDescriptor(opening: path, O_RDONLY) else {
@@ -23,7 +22,7 @@ package enum InputFile {
         return String(decoding: bytes.prefix { $0 != end && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     }
 
-    /// - Parameter end: the byte that ends the input; the writer may keep the pipe open after it.
+    /// - Parameter end: the byte that ends the input, for a writer that keeps the pipe open.
     private static func read(descriptor: Int32, name: String, until end: UInt8? = nil) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)

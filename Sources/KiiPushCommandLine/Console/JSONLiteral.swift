@@ -1,6 +1,5 @@
 package import KiiPushCore
 
-/// Members in the order of the literal: `["id": 7, "reason": nil]`. A member that is `nil` is left out.
 package typealias JSONLiteral = KeyValuePairs<String, (any JSONConvertible)?>
 
 extension JSONMembers {

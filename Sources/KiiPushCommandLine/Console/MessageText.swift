@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// A message as text for people. Everything from outside is escaped for a terminal.
+/// A message as text for people. Texts of senders are escaped for a terminal.
 struct MessageText {
     private let message: ReceivedMessage
     private let style: TerminalStyle
@@ -26,14 +26,13 @@ struct MessageText {
         return rows.compactMap { label, value in value.map { (label, $0) } }
     }
 
-    /// Where the message comes from, in one word: `topic=alerts`, `bucket=user:u1/notes`, `direct`.
+    /// The source of the message in one word: `topic=alerts`, `bucket=user:u1/notes`, `direct`.
     var source: String {
         if let topic = self.message.sourceTopic { return "topic=\(topic.scope.text(of: topic.id).terminalSafe)" }
         if let bucket = self.message.sourceBucket { return "bucket=\(bucket.scope.text(of: bucket.id).terminalSafe)" }
         return self.message.sender.map { "from=\($0.text.terminalSafe)" } ?? ""
     }
 
-    /// The content in one line: the alert, the event, and the custom keys.
     var summary: String {
         var parts: [String] = []
         if let alert = self.message.content?.alert {
@@ -60,7 +59,6 @@ struct MessageText {
         return self.text(of: .bucketID).map { $0 + type + self.scopeNote }
     }
 
-    /// The note that a topic or bucket lacks a usable scope, so that the source is unknown.
     private var scopeNote: String {
         self.message.scopeType == nil ? " (no scope: source unknown)" : " (no usable scope: source unknown)"
     }
@@ -70,7 +68,6 @@ struct MessageText {
         return text.terminalSafe
     }
 
-    /// The scope, shown where neither a topic nor a bucket shows it.
     private var scope: String? {
         guard self.message.sourceTopic == nil, self.message.sourceBucket == nil else { return nil }
         return self.message.scope?.text.terminalSafe ?? self.text(of: .scopeType)
@@ -80,13 +77,11 @@ struct MessageText {
 }
 
 extension JSONValue {
-    /// The value as JSON that cannot drive a terminal. It escapes the control and direction marks that the writer
-    /// leaves, and the text stays JSON.
+    /// The value as JSON that cannot control a terminal: control and direction characters are escaped too.
     package var terminalText: String { self.text.escapingTerminalControls }
 }
 
 extension ReceivedMessage.Kind {
-    /// For people.
     package var text: String { self.name.kebabCase }
 }
 

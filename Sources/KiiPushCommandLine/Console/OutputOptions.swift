@@ -1,4 +1,3 @@
-/// `--json`, `--quiet`, `--verbose`, `--color`: the same in every command.
 package struct OutputOptions: ParsableArguments {
     @Flag(help: "One JSON object a line on standard output ('kii-push help json').") package var json = false
     @Flag(name: .customShort("q"), help: "Say only what was asked for and what went wrong.") package var quiet = false

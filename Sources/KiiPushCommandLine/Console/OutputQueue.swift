@@ -1,22 +1,19 @@
 import Glibc
 import KiiPushCore
 
-/// Writes to a descriptor on a thread of its own. Only that thread waits for the reader at the other end.
+/// Writes to a descriptor on its own thread. Only this thread blocks if the reader is slow.
 ///
-/// Tasks share few threads. A task that waits in write(2) would block a thread, and with it messages and the signal
-/// that ends the command.
+/// Tasks share a few threads. If a task blocked in write(2), messages and the signal that ends the command could be
+/// delayed.
 package final class OutputQueue: Sendable {
     private struct State {
-        /// Bytes that the thread has not taken yet.
         var waiting: [UInt8] = []
-        /// The numbers of queued and of written bytes.
         var put = 0
         var written = 0
-        /// The first error of write(2).
         var failure: (any Error)?
         var hasThread = false
         var isHurried = false
-        /// Whether the queue has stopped writing, since nobody reads.
+        /// Whether the queue has stopped writing because the reader does not read.
         var isAbandoned = false
         var leftOut = 0
         var waiters: [(position: Int, written: OneShot<Void>)] = []
@@ -30,31 +27,27 @@ package final class OutputQueue: Sendable {
         }
     }
 
-    /// The most bytes that wait for the reader.
     private static let mostBytes = 4 << 20
-    /// The time in which a reader must read something once the command is ending.
+    /// The longest time without progress after the command has begun to end.
     private static let patience = Duration.seconds(2)
 
-    /// All queues of the process; none is ever removed.
     private static let all = Locked<[OutputQueue]>([])
 
     private let descriptor: Int32
     private let name: String
     private let state = Monitor(State())
 
-    /// - Parameters:
-    ///   - descriptor: stays open.
-    ///   - name: the descriptor's name, for an error.
     package init(descriptor: Int32, name: String) {
         (self.descriptor, self.name) = (descriptor, name)
         Self.all.withLock { $0.append(self) }
     }
 
-    /// Announces the end of the command: the queues give up on a reader that reads nothing for 2 s. A file is written
-    /// to its end, however slow its disk is.
+    /// Announces the end of the command. A queue then drops its output if the reader reads nothing for 2 s. Output to a
+    /// file is always completed.
     static func hurry() { for queue in self.all.withLock({ $0 }) { queue.hurry() } }
 
-    /// Queues a line without waiting. Without room the line is dropped, and the next line reports the gap.
+    /// Queues a line without blocking. If the queue is full, the line is dropped, and the next line says how many were
+    /// dropped.
     func putLine(_ bytes: [UInt8]) {
         self.put { state in
             guard state.pending < Self.mostBytes else { return state.leftOut += 1 }
@@ -66,9 +59,10 @@ package final class OutputQueue: Sendable {
         }
     }
 
-    /// Queues bytes. Waits only if 4 MiB wait already: a caller that keeps up with the reader calls ``written()``.
+    /// Queues bytes. Blocks only if 4 MiB are queued already. Call ``written()`` to write no faster than the reader
+    /// reads.
     ///
-    /// - Throws: the error that prevented an earlier write.
+    /// - Throws: the error of an earlier write.
     package func put(_ bytes: [UInt8]) throws {
         self.state.wait { $0.pending < Self.mostBytes || $0.failure != nil ? .leave(()) : .sleep(until: nil) }
         if let failure = self.state.withLock({ $0.failure }) { throw failure }
@@ -87,7 +81,6 @@ package final class OutputQueue: Sendable {
         if let failure = self.state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// Like ``written()``, but blocks the thread.
     package func waitUntilWritten() throws {
         let end = self.state.withLock { $0.put }
         self.state.wait { $0.written >= end ? .leave(()) : .sleep(until: nil) }
@@ -103,7 +96,7 @@ package final class OutputQueue: Sendable {
         }
         guard isFirst else { return }
         do throws(SystemError) {
-            // A thread, since waiting tasks may occupy all threads of tasks.
+            // A thread, because tasks may occupy all threads for tasks.
             try OSThread(name: "kii-output-end") {
                 var last: Int?
                 while case let (written, pending) = self.state.withLock({ ($0.written, $0.pending) }),
@@ -139,7 +132,6 @@ package final class OutputQueue: Sendable {
         do {
             try OSThread(name: "kii-output") { self.run() }.detach()
         } catch {
-            // The system gives no thread, so the caller waits for the reader. The next call tries again to start one.
             repeat {
                 self.writeWaiting()
             } while self.state.withLock({ state in
@@ -168,7 +160,7 @@ package final class OutputQueue: Sendable {
                 rest = rest.dropFirst(count)
                 self.conclude { $0.written = min($0.written + count, $0.put) }
             } else if count < 0, code == EAGAIN {
-                // A descriptor inherited as non-blocking: wait until it takes more.
+                // The descriptor was inherited as non-blocking: wait until it is writable.
                 var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&entry, 1, -1)
             } else if count == 0 || code != EINTR {
@@ -185,7 +177,6 @@ package final class OutputQueue: Sendable {
         }
     }
 
-    /// Changes the state, and resumes the waiters whose bytes are written.
     private func conclude(_ change: (inout State) -> Void) {
         let waiters = self.state.withLock { state in
             change(&state)

@@ -1,7 +1,7 @@
 package import KiiPushCore
 
 extension SubscriptionTarget {
-    /// The target as a command line spells it; a bucket is marked as one. Safe on a terminal, whoever chose the name.
+    /// The target as written on a command line; a bucket is marked as a bucket. Safe on a terminal.
     package var text: String {
         switch self {
         case .topic(let topic): topic.scope.text(of: topic.id).terminalSafe

@@ -1,10 +1,11 @@
 extension StringProtocol {
-    /// The text with escapes, such as `\n` or `\u001b`, for every character that could drive a terminal or disguise the
-    /// text. These are control characters (C0, DEL, C1), line separators, marks that change the direction of writing,
-    /// and all invisible characters, such as U+200B. A backslash is doubled, so that text cannot imitate an escape.
+    /// The text with escapes, such as `\n` or `\u001b`, for characters that could control a terminal or disguise the
+    /// text: control characters (C0, DEL, C1), line separators, direction marks, and invisible characters such as
+    /// U+200B. Backslashes are doubled, so that text cannot imitate an escape.
     package var terminalSafe: String { self.escaping { $0 == "\\" || $0.isUnsafeOnTerminals } }
 
-    /// Like ``terminalSafe``, for text whose backslashes are already escapes, and for the user's own words.
+    /// Like ``terminalSafe``, but without doubled backslashes: for text that is already escaped, and for the user's own
+    /// words.
     package var escapingTerminalControls: String { self.escaping(\.isUnsafeOnTerminals) }
 
     private func escaping(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
@@ -27,7 +28,8 @@ extension Unicode.Scalar {
         switch self.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: return true
         default:
-            // Unicode, section 5.21: these characters are invisible. So are the marks of annotations, FFF9 to FFFB.
+            // Default-ignorable characters (Unicode, section 5.21) are invisible, and so are the annotation marks FFF9
+            // to FFFB.
             let isInvisible = self.properties.isDefaultIgnorableCodePoint || (0xfff9...0xfffb).contains(self.value)
             return isInvisible && !self.shapesNeighbours
         }
@@ -36,12 +38,11 @@ extension Unicode.Scalar {
     private var isJoiner: Bool { self.value == 0x200c || self.value == 0x200d }
     private var selectsVariant: Bool { (0xfe00...0xfe0f).contains(self.value) }
 
-    /// Whether the character is invisible, yet necessary for emoji and Asian scripts: a joiner, or a variation
-    /// selector.
+    /// Whether the character is invisible but necessary for emoji and Asian scripts: a joiner or a variation selector.
     fileprivate var shapesNeighbours: Bool { self.isJoiner || self.selectsVariant }
 
-    /// Whether the character may stand after `previous`. A joiner or selector has no meaning after Latin, Greek and
-    /// Cyrillic letters, which are all below the Arabic ones. After another joiner or selector it has hardly any.
+    /// Whether the character is meaningful after `previous`. Joiners and selectors have no meaning after Latin, Greek
+    /// and Cyrillic letters, whose code points are all below the Arabic ones, and hardly any after each other.
     fileprivate func canFollow(_ previous: Unicode.Scalar?) -> Bool {
         guard self.shapesNeighbours else { return true }
         guard let previous, previous.value >= 0x0600 else { return false }
@@ -55,7 +56,7 @@ extension Unicode.Scalar {
         case "\r": return "\\r"
         case "\t": return "\\t"
         default:
-            // As in JSON: beyond four digits, two UTF-16 units, RFC 8259 section 7.
+            // As in JSON (RFC 8259 section 7): a scalar above U+FFFF becomes two UTF-16 units.
             return self.utf16.map { "\\u" + zeroPadded(Int($0), 4, radix: 16) }.joined()
         }
     }

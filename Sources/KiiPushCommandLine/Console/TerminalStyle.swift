@@ -1,6 +1,5 @@
 package enum ColorChoice: String, CaseIterable, ExpressibleByArgument { case auto, always, never }
 
-/// Colour and weight of a piece of text. The words never depend on it.
 package enum TextStyle: String {
     case bold = "1"
     case dim = "2"
@@ -15,7 +14,8 @@ package struct TerminalStyle: Sendable {
 
     static let plain = TerminalStyle(choice: .never, stream: .output)
 
-    /// `--color`, then `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, then whether `stream` is a terminal.
+    /// The order of precedence: `--color`, `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, and whether `stream` is a
+    /// terminal.
     package init(choice: ColorChoice, stream: StandardStream) {
         switch choice {
         case .always: self.isColored = true

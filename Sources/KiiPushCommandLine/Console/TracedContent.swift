@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// The content of a traced message: a summary, and the payload on demand.
 struct TracedContent {
     let text: String
     let members: [(String, JSONValue)]
@@ -23,7 +22,7 @@ struct TracedContent {
             self.text = "thing-if command"
             self.members = [("kind", "thingCommand")]
         } catch {
-            // The error holds positions and types of values, never a value.
+            // The error names positions and types, never a value.
             self.text = "unknown: \(error.description.terminalSafe)"
             self.members = []
         }
@@ -34,7 +33,6 @@ struct TracedContent {
         return self.utf8?.terminalSafe ?? hexadecimal(self.payload)
     }
 
-    /// The payload for programs, by its form: JSON, other text, or bytes.
     var payloadMember: (String, JSONValue) {
         if let json = try? JSONValue(parsing: self.payload) { return ("payload", json) }
         if let text = self.utf8 { return ("payload_text", JSONValue(text)) }

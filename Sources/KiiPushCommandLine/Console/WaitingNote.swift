@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// `waiting 3 s` on a person's terminal when a command has written nothing for longer than a second. Output erases it,
-/// and so does the end of the command.
+/// Shows `waiting 3 s` on the terminal if a command has written nothing for a second. Output and the end of the command
+/// erase the note.
 package final class WaitingNote: Sendable {
     private struct State {
         var since = ContinuousClock.now
@@ -10,20 +10,18 @@ package final class WaitingNote: Sendable {
 
     private let state = Locked(State())
 
-    /// `nil` without a terminal that could show and erase it.
+    /// `nil` if standard error is no terminal.
     package init?(_ options: Console.Options) {
         guard !options.json, !options.quiet, StandardStream.error.isTerminal,
             EnvironmentVariable.terminal.value != "dumb"
         else { return nil }
     }
 
-    /// Erases the note and restarts its time.
     func erase() {
         self.state.withLock { state in
             state.since = .now
             guard state.isShown else { return }
             state.isShown = false
-            // If standard error cannot be written to, the note is not visible either.
             StandardStream.error.say(Self.lineStart)
         }
     }
@@ -47,7 +45,6 @@ package final class WaitingNote: Sendable {
 }
 
 extension Console {
-    /// Runs `body`, and shows a waiting note meanwhile.
     package func waiting<Result>(for body: () async throws -> Result) async rethrows -> Result {
         guard let note = self.note else { return try await body() }
         note.erase()

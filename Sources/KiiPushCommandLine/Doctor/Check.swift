@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The checks of `doctor`. The codes are stable, for programs.
+/// The checks of `doctor`. Programs may rely on the codes.
 package enum CheckCode: Sendable, Hashable, CaseIterable {
     case fileModes, configuration, stateDirectory, inbox, proxy, dns, tcp, tlsExpiry, tlsChain, tlsName, webSocket
     case clock, app, signIn, installation, connack, suback, roundTrip, store, gateways, service
@@ -55,10 +55,10 @@ package struct Finding: Sendable {
     package enum Outcome: String, Sendable { case ok, warning, failed, skipped }
 
     package let outcome: Outcome
-    /// The observation in one line, without a secret.
+    /// The observation in one line, without secrets.
     let evidence: String
     package let fix: String?
-    /// The command's exit status if this is the first failed check; `nil` unless the check failed.
+    /// The command's exit status if this is the first failed check; `nil` if the check did not fail.
     package let exit: ExitStatus?
     /// Whether the checks that need this one are skipped.
     package let isInTheWay: Bool
@@ -77,15 +77,14 @@ package struct Finding: Sendable {
         Finding(.failed, evidence, fix: fix, exit: exit, isInTheWay: isInTheWay)
     }
 
-    /// The server is unreachable, or the connection is not secure.
+    /// The server cannot be reached, or the connection is not secure.
     package static func unreachable(_ evidence: String, fix: String) -> Finding {
         .failed(evidence, fix: fix, exit: .unreachable)
     }
 
-    /// The check does not apply.
     package static func needless(_ reason: String) -> Finding { Finding(.skipped, reason) }
 
-    /// The check could not be made, and the checks that need it are skipped.
+    /// The check could not be made. The checks that need it are skipped.
     package static func unknown(_ reason: String) -> Finding { Finding(.skipped, reason, isInTheWay: true) }
 
     package static func failed(_ error: any Error, fix: String? = nil) -> Finding {

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Runs checks, each only if the checks that it needs passed.
+/// Runs checks, and skips a check if a check that it needs has failed.
 package struct Examination {
     private(set) var checks: [Check] = []
     package let limit: Duration
@@ -8,7 +8,7 @@ package struct Examination {
     private let report: (Check) throws -> Void
 
     package init(time: Duration, report: @escaping (Check) throws -> Void) {
-        // The longest path has four checks that may each time out before the last one runs.
+        // On the longest path four checks may time out before the last check runs.
         self.limit = time * 3 / 10
         self.end = .now + time
         self.report = report
@@ -16,10 +16,8 @@ package struct Examination {
 
     var firstFailure: Check? { self.checks.first { $0.finding.outcome == .failed } }
 
-    /// Whether none of the checks in `keys` is an obstacle. A check that never ran is one.
     package func isClear(_ keys: [Check.Key]) -> Bool { self.obstacle(among: keys) == nil }
 
-    /// Records a finding, unless an earlier check is an obstacle.
     package mutating func note(_ key: Check.Key, after needs: [Check.Key] = [], _ finding: Finding) throws {
         let finding = self.obstacle(among: needs).map { Finding.unknown($0) } ?? finding
         let check = Check(key: key, finding: finding)
@@ -27,7 +25,6 @@ package struct Examination {
         try self.report(check)
     }
 
-    /// Runs a check, unless an earlier one is an obstacle or no time is left.
     package mutating func check(
         _ key: Check.Key, after needs: [Check.Key] = [], _ body: @escaping @Sendable () async throws -> Finding
     ) async throws {
@@ -35,7 +32,6 @@ package struct Examination {
         try self.note(key, await self.finding(body))
     }
 
-    /// The finding of `body`. An error or a timeout is a failed check.
     package func finding(_ body: @escaping @Sendable () async throws -> Finding) async -> Finding {
         do {
             return try await self.inTime(body) ?? self.outOfTime
@@ -58,7 +54,6 @@ package struct Examination {
             : .unknown("no time was left; allow more with --timeout")
     }
 
-    /// Prints advice about the findings, and ends the command with the first failure's status.
     package func end(on console: Console) throws {
         for check in self.checks {
             guard let fix = check.finding.fix else { continue }
@@ -77,14 +72,12 @@ package struct Examination {
     }
 }
 
-/// The result of `body`; `nil` if it took longer than `time` and was cancelled.
 package func within<Result: Sendable>(
     _ time: Duration, _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result? {
     try await withThrowingTaskGroup(of: Result?.self) { group in
         group.addTask { try await body() }
         group.addTask {
-            // `body` cancels this when it ends.
             try? await Task.sleep(for: time)
             return nil
         }

@@ -2,7 +2,6 @@ import Glibc
 import KiiPushCore
 
 package enum ServiceContext {
-    /// - Parameter groups: the text of `/proc/self/cgroup`.
     package static func finding(variable: (String) -> String?, groups: String, exists: (String) -> Bool) -> Finding {
         var facts: [String] = []
         let unit = groups.split(whereSeparator: { $0 == "/" || $0.isNewline }).last { $0.hasSuffix(".service") }

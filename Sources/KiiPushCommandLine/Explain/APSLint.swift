@@ -1,8 +1,8 @@
 import KiiPushCore
 
-/// Looks for mistakes in `aps`.
+/// Finds mistakes in `aps`.
 ///
-/// - Source: Apple's page "Generating a remote notification"; Kii's guide on what its iOS handlers are called for.
+/// - Source: Apple's page "Generating a remote notification"; Kii's guide on the calls of its iOS handlers.
 struct APSLint {
     private static let root = JSONPointer(tokens: ["aps"])
 
@@ -101,7 +101,6 @@ struct APSLint {
         }
     }
 
-    /// Checks combinations of members.
     private mutating func checkTogether(_ aps: JSONValue) {
         let shown = ["alert", "sound", "badge"].filter { !(aps[$0]?.isNull ?? true) }
         if aps["content-available"].map(Self.isSet) ?? false, !shown.isEmpty {
@@ -116,7 +115,6 @@ struct APSLint {
         }
     }
 
-    /// Whether a flag is set, as receivers read it.
     static func isSet(_ flag: JSONValue) -> Bool { flag.bool ?? flag.number.map { $0 != JSONNumber(0) } ?? false }
 
     private static func isOff(_ flag: JSONValue) -> Bool { [.bool, .number].contains(flag.kind) && !self.isSet(flag) }

@@ -1,7 +1,7 @@
 package import KiiPushCore
 
 extension ReceivedMessage {
-    /// The meaning of a Kii field's value in this message; `nil` if the value is self-explanatory.
+    /// The meaning of a Kii field's value in this message; `nil` if the value needs no explanation.
     package func reading(of field: MessageField) -> String? {
         switch field {
         case .when: self.when?.description
@@ -15,7 +15,7 @@ extension ReceivedMessage {
         }
     }
 
-    /// The meaning of the value of a key in `aps`, or of an object in it; `nil` if the value is self-explanatory.
+    /// The meaning of a value in `aps` or in an object of `aps`; `nil` if the value needs no explanation.
     package static func reading(ofAPS key: String, _ value: JSONValue) -> String? {
         let isSet = APSLint.isSet(value)
         return switch key {

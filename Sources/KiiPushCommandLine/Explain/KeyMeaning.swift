@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// The meaning of a payload's key in plain words, with its source.
 struct KeyMeaning {
     let text: String
     /// A page of Kii's or Apple's documents, in a few words.
@@ -33,17 +32,18 @@ struct KeyMeaning {
         self.init(text, "Kii: \(source)")
     }
 
-    /// The key in Apple's spelling: Kii's requests have camel case where the delivered payload has dashes.
+    /// The key in Apple's spelling. Kii's requests write in camel case the keys that the delivered payload writes with
+    /// dashes.
     static func dashed(_ key: String) -> String {
         key.reduce(into: "") { text, character in
             text += character.isUppercase ? "-\(character.lowercased())" : character == "_" ? "-" : String(character)
         }
     }
 
-    /// Whether the sender most likely meant a key beside `aps` for `aps`.
+    /// Whether the sender probably meant a key beside `aps` to be in `aps`.
     ///
-    /// - Parameter aps: the payload's `aps`; `nil` without one, as over MQTT. Senders' common words, such as `badge`,
-    ///   are then custom keys.
+    /// - Parameter aps: the payload's `aps`; `nil` without one, as over MQTT. Words such as `badge` are then custom
+    ///   keys.
     static func belongsIntoAPS(_ key: String, beside aps: JSONValue?) -> Bool {
         let dashed = Self.dashed(key)
         guard Self.aps[dashed] != nil, aps?[dashed] == nil else { return false }

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// Looks for mistakes beside `aps`: Kii's fields, and custom keys that resemble them.
 struct KiiFieldLint {
     private let message: ReceivedMessage
     private(set) var findings: [LintFinding] = []
@@ -19,7 +18,7 @@ struct KiiFieldLint {
         JSONPointer(tokens: [field.key(in: self.message.keyFamily)])
     }
 
-    /// A value that Kii does not write is a hint that the key is the sender's own.
+    /// If Kii never writes this value, the key probably is the sender's own.
     private mutating func checkValue(of field: MessageField) {
         guard let value = self.message[field.key(in: self.message.keyFamily)], !value.isNull else { return }
         let problem: String? =
@@ -61,7 +60,6 @@ struct KiiFieldLint {
 
     private func has(_ field: MessageField) -> Bool { self.message[field.key(in: self.message.keyFamily)] != nil }
 
-    /// A key that contradicts the kind of the message, and why.
     private var otherKind: (MessageField, String)? {
         switch self.message.kindReason {
         case .field(.topic), .noKey:
@@ -81,7 +79,8 @@ struct KiiFieldLint {
         }
     }
 
-    /// A short word is easily a custom key. Kii writes the scope beside the keys that decide.
+    /// Kii writes the scope beside the keys that decide the kind. Without a scope, a short key is probably a custom
+    /// key.
     private var missingScope: (MessageField, String)? {
         guard self.message.keyFamily == .short, let field = self.message.kindReason.field, !self.has(.scopeType)
         else { return nil }
@@ -102,7 +101,6 @@ struct KiiFieldLint {
         if KeyMeaning.belongsIntoAPS(member.key, beside: aps) {
             self.report(.apsKeyOutside, at: pointer, "it belongs into aps; here nobody looks at it")
         }
-        // ``APSLint`` reports mistakes of `aps`.
         if member.key != "aps", member.value.kind == .array || member.value.kind == .object {
             self.report(.customNested, at: pointer, "it is \(member.value.kind.phrase)")
         }
@@ -113,9 +111,7 @@ struct KiiFieldLint {
     }
 }
 
-/// A custom key of the sender.
 struct CustomKey {
-    /// The Kii field with this key on other networks; `nil` for a key that is no Kii field's.
     let field: MessageField?
     private let family: KeyFamily
 

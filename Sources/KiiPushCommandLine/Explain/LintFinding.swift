@@ -1,13 +1,13 @@
 package import KiiPushCore
 
-/// A part of a payload that probably does not do what its sender intends.
+/// A part of a payload that probably does not have the effect that its sender intended.
 package struct LintFinding {
     enum Level: String {
-        /// Receivers leave that part of the payload out.
+        /// Receivers ignore the part.
         case error
-        /// Receivers accept the part, but its meaning is not the apparent one, or depends on the receiver.
+        /// Receivers accept the part, but its meaning is unexpected or depends on the receiver.
         case warning
-        /// Correct under certain conditions; `--lint` lets it pass.
+        /// Correct under certain conditions. `--lint` accepts it.
         case note
     }
 
@@ -22,7 +22,7 @@ package struct LintFinding {
     var isProblem: Bool { self.code.level != .note }
 }
 
-/// The names of findings. The names are stable, for programs.
+/// The names of findings. Programs may rely on them.
 package enum LintCode: CaseIterable {
     case duplicateKey, customKeyCollides, customNested, fieldValue, kindAmbiguous, apsNotObject, apsEmpty
     case apsWrongType, apsNull, apsUnknownKey, apsKeyOutside, flagNotOne, backgroundWithAlert, mutableWithoutAlert

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Sorts the keys of a payload: Kii's fields, `aps`, custom keys, and keys that nobody reads.
+/// Sorts the keys of a payload into Kii's fields, `aps`, custom keys, and ignored keys.
 struct MemberListing {
     private let message: ReceivedMessage
     private(set) var fields: [PayloadExplanation.Member] = []
@@ -47,7 +47,6 @@ struct MemberListing {
         case .when where self.message.when == nil, .objectModifiedAt where self.message.modifiedAt == nil:
             "no whole number of milliseconds, so no time"
         case _ where self.message.value(of: field) == "": "an empty text names nothing"
-        // The reason why an ID does not lead to its topic or bucket.
         case .topic where self.message.sourceTopic == nil, .bucketID where self.message.sourceBucket == nil: noScope
         case .objectID where self.message.sourceObject == nil:
             self.message.value(of: .bucketID) == nil ? "without a bucket nobody can tell which one it is" : noScope
@@ -70,7 +69,7 @@ struct MemberListing {
             }
         }
         if aps.kind == .object, aps["badge"]?.isNull ?? true {
-            // No badge in `aps` is an order, not silence.
+            // An `aps` without a badge has a meaning: it removes the badge.
             self.aps.append(
                 .init(
                     pointer: pointer.appending("badge"), name: "badge", value: Optional.none,

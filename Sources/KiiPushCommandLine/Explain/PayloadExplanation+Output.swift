@@ -1,7 +1,7 @@
 package import KiiPushCore
 
 extension PayloadExplanation {
-    /// The page for people. Everything from outside is escaped for a terminal.
+    /// The page for people. Texts of senders are escaped for a terminal.
     package func text(_ style: TerminalStyle) -> String {
         let message = MessageText(self.message, style: style)
         let keys = self.message.keyFamily == .short ? "short (APNs)" : "long (MQTT, GCM, FCM)"
@@ -52,7 +52,7 @@ extension PayloadExplanation {
             + problems.map { "\($0.code.name) at \($0.place)" }.joined(separator: ", ")
     }
 
-    /// The findings and the receivers' reading of a payload, for the emulator's page.
+    /// The findings and the meaning of a payload, for the emulator's page.
     package static func forPage(_ payload: [UInt8]) -> JSONValue {
         func finding(_ severity: String, _ pointer: String, _ text: String) -> JSONValue {
             ["severity": JSONValue(severity), "pointer": JSONValue(pointer), "text": JSONValue(text)]
@@ -118,6 +118,5 @@ extension LintFinding: JSONConvertible {
         ])
     }
 
-    /// The place, for people; it may come from outside.
     fileprivate var place: String { self.pointer.tokens.isEmpty ? "the payload" : self.pointer.description }
 }

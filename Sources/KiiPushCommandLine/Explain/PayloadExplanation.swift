@@ -1,17 +1,15 @@
 package import KiiPushCore
 
-/// The explanation of one payload, without a network.
 package struct PayloadExplanation {
     package enum Keys: String, CaseIterable, ExpressibleByArgument { case auto, short, long }
 
     struct Member {
         let pointer: JSONPointer
-        /// Kii's name of the field, or the key below `aps`.
         let name: String
         /// `nil` for a missing key whose absence has a meaning.
         let value: JSONValue?
         let meaning: KeyMeaning
-        /// The meaning of this value; `nil` if the value is self-explanatory.
+        /// The meaning of this value; `nil` if the value needs no explanation.
         let reading: String?
     }
 
@@ -67,7 +65,7 @@ package struct PayloadExplanation {
         return findings
     }
 
-    /// The payload limits of networks with keys like these, in bytes, the smallest limit first.
+    /// The payload limits of networks with this key family, in bytes, in ascending order.
     ///
     /// - Source: APNs before iOS 8: 256; Kii's reference: 2,048 for APNs, 4,096 for MQTT, GCM and FCM; Apple: 4,096.
     private static func limits(of family: KeyFamily) -> [(bytes: Int, network: String, code: LintCode)] {

@@ -1,6 +1,5 @@
 package import KiiPushCore
 
-/// The reason why receivers refuse a payload, and its place in the payload.
 package struct PayloadRefusal {
     private let error: MessageError
     private let place: (line: Int, column: Int)?

@@ -1,9 +1,9 @@
 package import KiiPushCore
 
-/// The environment of a command: the facts of its message, without this process's secrets.
+/// The environment of a command: facts about its message, without secrets of this process.
 package enum ChildEnvironment {
-    /// Variables with this program's secrets, and variables that a service manager sets only for this program. Programs
-    /// with this library do not get them either, since they never call the cloud as this profile.
+    /// Variables with secrets of this program, and variables that a service manager sets only for this program.
+    /// Programs with this library do not get them either: they never call the cloud as this profile.
     package static let withheld = Set(
         [
             .notifySocket, .watchdogProcess, .watchdogMicroseconds, .appKey, .clientID, .clientSecret, .password,
@@ -15,9 +15,8 @@ package enum ChildEnvironment {
     ) -> [String: String] {
         var variables = [
             "KII_PUSH_DEADLINE": String((Timestamp.now() + limit).millisecondsSinceEpoch),
-            // Standard input is a file, which a command can open repeatedly.
+            // Standard input is a file, so a command can open it more than once.
             "KII_PUSH_PAYLOAD_FILE": "/dev/stdin",
-            // Not inherited from a kii-push that started this one.
             "KII_PUSH_TOPIC": "", "KII_PUSH_BUCKET": "", "KII_PUSH_AGENT": "",
         ]
         for (name, value) in message.facts(context) { variables["KII_PUSH_\(name.uppercased())"] = value }

@@ -1,19 +1,17 @@
 import KiiPushActivation
 import KiiPushCore
 
-/// Runs a command for each message: the payload on its standard input, the answer by its exit status.
+/// Runs a command for each message. The command gets the payload on standard input and answers by its exit status.
 final class CommandHandler: OutsideHandler {
     private let name: String
     private let timeout: Duration
     private let grace: Duration?
     private let directory: String?
     private let report: @Sendable (Activator.Event) -> Void
-    /// Each runs one process at a time.
     private let activators: [Activator]
-    /// The number of messages of each activator.
     private let loads: Locked<[Int]>
 
-    /// - Parameter directory: the place of the files that name running processes; `nil` for none.
+    /// - Parameter directory: for the files that name running processes; `nil` for no files.
     init(
         _ words: [String], name: String, _ options: RunOptions, directory: String?,
         report: @escaping @Sendable (Activator.Event) -> Void
@@ -38,7 +36,7 @@ final class CommandHandler: OutsideHandler {
 
     func begin() {
         guard let directory else { return }
-        // The other activators begin with their first message, so that an unused one costs no thread.
+        // The other activators start with their first message: an unused activator needs no thread.
         for number in LeftoverPrograms.numbers(in: directory) where number <= self.activators.count {
             self.activators[number - 1].begin()
         }

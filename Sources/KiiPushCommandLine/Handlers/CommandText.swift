@@ -1,8 +1,8 @@
-/// A command as text: one word of the command line, or a value in a file.
+/// A command as text: a word of the command line, or a value in a file.
 ///
-/// Without a shell, simple rules split the text. Blanks separate words. Everything between single quotes is literal.
-/// Between double quotes, everything but a backslash is literal. A backslash makes the next character literal. There is
-/// no expansion: no variables, no patterns, no pipes.
+/// Without a shell, the text is split by simple rules. Blanks separate words. Text between single quotes is literal.
+/// Text between double quotes is literal except for backslashes. A backslash makes the next character literal.
+/// Variables, patterns and pipes are not supported.
 struct CommandText: ExpressibleByArgument, Sendable, Hashable {
     let text: String
 
@@ -13,7 +13,7 @@ struct CommandText: ExpressibleByArgument, Sendable, Hashable {
 
     static var expectation: String { "a command" }
 
-    /// The words; `nil` where a quote is not closed, or a backslash has nothing after it.
+    /// The words; `nil` for an open quote or a backslash at the end.
     var words: [String]? {
         var words: [String] = []
         var word: String?

@@ -1,38 +1,37 @@
 import KiiPushCore
 
-/// Posts each message to a server, whose status is the answer.
+/// Posts each message to a server. The HTTP status is the answer.
 ///
-/// Redirects are not followed: a redirect means a wrong address, so the attempt fails. After `Retry-After`, the server
-/// gets no message until that time, 5 min at most. Messages wait meanwhile, which is no attempt.
+/// Redirects are not followed: they mean a wrong address, so the attempt fails. After `Retry-After`, the server gets no
+/// message until that time, for 5 min at most. The wait does not count as an attempt.
 final class ForwardHandler: OutsideHandler {
     private static let longestPause = Duration.seconds(300)
-    /// The time limit for the response body. Reading its end lets the connection be reused.
+    /// The time limit for the response body. The connection can be reused only if the body is read to its end.
     private static let bodyPatience = Duration.seconds(1)
-    /// The field with which a handler rejects a message for good, since a web server may send the status itself.
+    /// With this field a handler rejects a message for good. A 4xx status alone may come from a web server.
     private static let refusal = HTTPField("Kii-Push-Result", "rejected")
 
     private let target: ForwardTarget
     private let timeout: Duration
     private let endLeftovers: @Sendable () -> Void
     private let loop: EventLoop
-    /// The pause that the server asked for.
+    /// The pause that the server requested by `Retry-After`.
     private let pause = Locked<Pause?>(nil)
 
     private struct Pause {
         var end: ContinuousClock.Instant
-        /// The end of the pause for people, the same in every text.
+        /// The end of the pause as text, the same in every message.
         var until: String
     }
 
-    /// - Parameters:
-    ///   - userAgent: the field `User-Agent` of each request.
-    ///   - endLeftovers: ends programs of an earlier run.
-    /// - Throws: ``TransportError`` when the system gives no thread.
+    /// - Parameters: - userAgent: the field `User-Agent` of each request. - endLeftovers: ends programs of an earlier
+    ///   run.
+    /// - Throws: ``TransportError`` if the system gives no thread.
     init(
         _ target: ForwardTarget, timeout: Duration, userAgent: String, endLeftovers: @escaping @Sendable () -> Void
     ) throws {
         (self.target, self.timeout, self.endLeftovers) = (target, timeout, endLeftovers)
-        // A separate configuration: the cloud's proxy and certificates do not apply to this server.
+        // A configuration of its own: the cloud's proxy and certificates do not apply to this server.
         var configuration = EventLoop.Configuration()
         configuration.userAgent = userAgent
         self.loop = try EventLoop(configuration: configuration)
@@ -88,7 +87,7 @@ final class ForwardHandler: OutsideHandler {
         case 204: return .done(.noData)
         case 200...299: return .done(.newData)
         case 300...399: return .failed("the server redirects (HTTP \(status)): forward to its new address")
-        // A handler sends these statuses. Others may come from a web server or proxy before the handler.
+        // These statuses come from the handler. Other statuses may come from a web server or proxy in front of it.
         case 400, 409, 410, 413, 415, 422: return .rejected("the server refused it (HTTP \(status))")
         case 400...499 where response.field(Self.refusal.name)?.lowercased() == Self.refusal.value:
             return .rejected("the server refused it (HTTP \(status))")

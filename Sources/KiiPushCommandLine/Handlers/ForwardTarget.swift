@@ -1,9 +1,9 @@
 import KiiPushCore
 
-/// The address for forwarded messages: a URL, or in short a port of this machine, or a path on its port 80.
+/// The address for forwarded messages: a URL, a port of this machine, or a path on port 80 of this machine.
 struct ForwardTarget: ExpressibleByArgument, Sendable, Hashable {
     let url: String
-    /// The host and the port. Output shows nothing else: a path may be a secret.
+    /// The host and the port. Output never shows the path, which may be a secret.
     let host: String
 
     init?(argument: String) {

@@ -1,6 +1,5 @@
 package import KiiPushCore
 
-/// A message for a handler outside this process.
 package struct HandledMessage: Sendable {
     package struct Source: Sendable, Hashable {
         package enum Kind: String, Sendable { case topic = "Topic", bucket = "Bucket" }
@@ -9,12 +8,10 @@ package struct HandledMessage: Sendable {
         package var name: String
     }
 
-    /// The message's agent, in a fleet.
     package let agent: String?
     package let payload: [UInt8]
     /// `pushToApp`, `pushToUser`, `directPush`, or `thingCommand`.
     package let kind: String
-    /// `nil` for a message from neither a topic nor a bucket.
     package let source: Source?
 
     package init(_ message: ReceivedMessage, of agent: String? = nil) {
@@ -33,7 +30,7 @@ package struct HandledMessage: Sendable {
         self.source = nil
     }
 
-    /// The facts that a handler gets beside the payload; each value is safe as a header field, a line or a word.
+    /// The facts that a handler gets beside the payload. Each value is safe as a header field, a line or a word.
     func facts(_ context: DeliveryContext) -> [(name: String, value: String)] {
         let facts = [("Id", "\(context.messageID)"), ("Kind", self.kind), ("Attempt", "\(context.attempt)")]
         return facts + (self.agent.map { [("Agent", $0)] } ?? [])
@@ -42,7 +39,6 @@ package struct HandledMessage: Sendable {
 }
 
 extension String {
-    /// The text with everything percent-encoded that is not visible ASCII, and with `%` itself: a name comes from outside.
     fileprivate var visiblePercentEncoded: String {
         self.utf8.reduce(into: "") { text, byte in
             if byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "%") {

@@ -3,12 +3,11 @@ package import KiiPushCore
 package struct HandlerAnswer: Sendable, Hashable {
     package enum Verdict: Sendable, Hashable {
         case done(FetchResult)
-        /// The attempt failed for this reason. Another may follow, `retryAfter` at the earliest.
+        /// The attempt failed. The next attempt begins after `retryAfter` at the earliest.
         case failed(String, retryAfter: Duration? = nil)
-        /// The handler refused the message for good, for this reason.
         case rejected(String)
-        /// The message did not reach the handler, for a reason unrelated to the message: this was no attempt. No
-        /// message follows before `retryAfter`.
+        /// The message did not reach the handler, for a reason unrelated to the message. This does not count as an
+        /// attempt. The next message follows after `retryAfter` at the earliest.
         case postponed(String, retryAfter: Duration? = nil)
     }
 
@@ -16,23 +15,22 @@ package struct HandlerAnswer: Sendable, Hashable {
     package var outcome: HandlerOutcome
 }
 
-/// The result of an attempt outside this process, for people and for JSON lines. Never has a body, an argument or a
-/// path.
+/// The result of an attempt outside this process, for people and for JSON lines. It never contains a body, an argument
+/// or a path.
 package struct HandlerOutcome: Sendable, Hashable {
     package enum Ending: Sendable, Hashable {
         case exit(Int32)
-        /// A signal ended the program; `limit` is the time limit that it exceeded, if any.
+        /// A signal ended the program. `limit` is the exceeded time limit, if any.
         case signal(Int32, limit: Duration?)
         case http(Int)
         case none(String)
     }
 
-    /// The handler: `exec ./on-push`, `POST localhost:3000`.
     package var target: String
     package var ending: Ending
     package var elapsed: Duration
 
-    /// For the line of a verdict: `exec ./on-push  exit 0`.
+    /// For the output: `exec ./on-push  exit 0`.
     package var text: String { "\(self.target.terminalSafe)  \(self.words.text.terminalSafe)" }
     package var members: [(String, JSONValue)] {
         [("handler", JSONValue(self.target)), (self.words.key, self.words.value)]

@@ -1,9 +1,7 @@
 package import KiiPushActivation
 import KiiPushCore
 
-/// `--exec`, `--forward-to` and their options: the same in every command with a handler outside this process.
 package struct HandlerOptions: ParsableArguments {
-    /// The longest that an attempt may take: what the handler contract allows.
     package static let longest = Duration.seconds(30)
 
     @Option(
@@ -31,11 +29,10 @@ package struct HandlerOptions: ParsableArguments {
 
     package init() {}
 
-    /// The paragraphs of help about the answers of COMMAND and of the server, and about messages without one.
+    /// The paragraphs of help about the answers of the command and the server.
     ///
-    /// - Parameters:
-    ///   - ofFleet: whether both also get the agent's name.
-    ///   - inbox: the command that shows stored messages.
+    /// - Parameters: - ofFleet: whether the handler also gets the agent's name. - inbox: the command that shows stored
+    ///   messages.
     package static func discussion(ofFleet: Bool, inbox: String) -> [String] {
         let (variable, field) = ofFleet ? ("KII_PUSH_AGENT, ", "Kii-Push-Agent, ") : ("", "")
         return [
@@ -55,8 +52,7 @@ package struct HandlerOptions: ParsableArguments {
 
     package var settings: RunSettings { RunSettings(self) }
 
-    /// Refuses contradictory options, and options that lack a necessary one. For commands without a file that could
-    /// complete the options.
+    /// Refuses options that contradict each other or lack a required option. For commands without a configuration file.
     package func validateAlone() throws {
         if let problem = self.settings.problem({ "'\(RunSettings.option($0))'" }) {
             throw CommandFailure(.usage, problem)
@@ -65,10 +61,11 @@ package struct HandlerOptions: ParsableArguments {
 }
 
 extension RunSettings {
-    /// Makes the handler of a command or a server; `nil` if the options name neither. `report` gets the events of a
-    /// command's processes, on a thread that it must not block. Files in `directory`, the profile's, name the running
-    /// processes; after a crash, the next run ends these. Without a directory there are no such files.
+    /// Creates the handler for a command or a server; `nil` if the options name neither.
     ///
+    /// - Parameters: - directory: the profile's directory, for files that name the running processes. After a crash,
+    ///   the next run ends these processes. `nil` for no files. - report: gets the events of the processes, on a thread
+    ///   that it must not block.
     /// - Throws: ``CommandFailure`` with exit 66 for a missing program; ``TransportError``.
     package func outsideHandler(
         directory: String?, report: @escaping @Sendable (Activator.Event) -> Void
@@ -82,7 +79,7 @@ extension RunSettings {
             }
         }
         guard let command = options.handler.exec else { return nil }
-        // The words after the command's text are $0, $1 and so on.
+        // The shell's parameters follow the text: $0 is `kii-push`, $1 and so on are the arguments.
         let shell = ["/bin/sh", "-c", command.text, "kii-push"]
         let words = (options.handler.shell ? shell : command.words ?? []) + options.arguments
         guard let program = words.first else { throw CommandFailure(.internalError, "the command has no words") }

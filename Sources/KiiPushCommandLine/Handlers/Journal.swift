@@ -1,11 +1,8 @@
 import Glibc
 import KiiPushCore
 
-/// Writes entries with fields to the system's journal, in its own protocol.
-///
-/// - Source: systemd's "Native Journal Protocol".
 package struct Journal: Sendable {
-    /// syslog(3)'s numbers.
+    /// The numbers of syslog(3).
     package enum Priority: Int, Sendable {
         case error = 3
         case warning = 4
@@ -13,7 +10,6 @@ package struct Journal: Sendable {
     }
 
     private let socket: DatagramSocket
-    /// Whether standard output goes to the journal as well, where its lines would appear twice.
     let hasStandardOutput: Bool
 
     package init?(path: String, hasStandardOutput: Bool) {
@@ -22,14 +18,16 @@ package struct Journal: Sendable {
         self.hasStandardOutput = hasStandardOutput
     }
 
-    /// The journal behind standard error; `nil` if there is none. `stream` is `$JOURNAL_STREAM`.
+    /// The journal that gets standard error; `nil` if there is none.
+    ///
+    /// - Parameter stream: the value of `$JOURNAL_STREAM`.
     package static func connected(stream: String?, path: String = "/run/systemd/journal/socket") -> Journal? {
         guard let stream, Self.isStream(stream, STDERR_FILENO) else { return nil }
         return Journal(path: path, hasStandardOutput: Self.isStream(stream, STDOUT_FILENO))
     }
 
-    /// Whether a descriptor is the stream that `$JOURNAL_STREAM` names by device and inode. A process inherits the
-    /// variable even when its descriptors are others.
+    /// Whether a descriptor is the stream that `$JOURNAL_STREAM` names by device and inode. A process with other
+    /// descriptors may have inherited the variable.
     ///
     /// - Source: systemd.exec(5).
     static func isStream(_ stream: String, _ descriptor: Int32) -> Bool {
@@ -46,7 +44,7 @@ package struct Journal: Sendable {
     private static func line(_ name: String, _ value: String) -> [UInt8] {
         let bytes = Array(value.utf8)
         guard bytes.contains(UInt8(ascii: "\n")) else { return Array("\(name)=\(value)\n".utf8) }
-        // For a value with a line end: its length in 64 bits, lowest byte first, then the value.
+        // A value with a line feed is preceded by its length: 64 bits, little-endian.
         let length = withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { Array($0) }
         return Array("\(name)\n".utf8) + length + bytes + [UInt8(ascii: "\n")]
     }

@@ -1,18 +1,19 @@
 package import KiiPushActivation
 import KiiPushCore
 
-/// Processes of an earlier run of a profile. A file in the profile's directory names each.
+/// Processes of an earlier run of a profile. A file in the profile's directory names each process.
 package enum LeftoverPrograms {
     private static let firstFile = "activated"
 
-    /// The file for the process with this number, from 1, among processes that run at once.
     package static func file(_ number: Int, in directory: String) -> String {
         "\(directory)/\(Self.firstFile)" + (number == 1 ? "" : "-\(number)")
     }
 
-    /// Ends processes of an earlier run that had more activators than this one, which takes over `count` files. `grace`
-    /// is the time between SIGTERM and SIGKILL, `nil` for the default. Returns at once. `report` gets an event for each
-    /// process, on a thread that it must not block.
+    /// Ends processes of an earlier run that had more than `count` activators. The present activators end the others.
+    /// Returns at once.
+    ///
+    /// - Parameters: - grace: the time from SIGTERM to SIGKILL; `nil` for the default. - report: gets an event for each
+    ///   process, on a thread that it must not block.
     package static func end(
         in directory: String, beyond count: Int, grace: Duration?, report: @escaping @Sendable (Activator.Event) -> Void
     ) {
@@ -20,7 +21,7 @@ package enum LeftoverPrograms {
             var configuration = Activator.Configuration(command: [])
             configuration.processFile = Self.file(number, in: directory)
             if let grace { configuration.terminationGrace = grace }
-            // The thread of this activator ends the process that the file names, and then exits.
+            // The activator's thread ends the process that the file names, and then exits.
             Activator(configuration: configuration, report: report).begin()
         }
     }

@@ -1,32 +1,30 @@
 package import KiiPushCore
 
-/// Facts about messages with a handler, for output and the watchdog: results of attempts, and the kind and source of
-/// each message, which events do not have.
+/// Facts about messages and their attempts that events do not have: results, kinds and sources. Output and the watchdog
+/// read them.
 ///
-/// An attempt whose time is over may still be under way when the next one begins, so each has a note of its own.
+/// Each attempt has its own note, because a late attempt may still be running when the next attempt begins.
 package final class MessageNotes: Sendable {
     package struct Note: Sendable, Hashable {
         package var attempt: Int
         package var kind: String
         package var source: HandledMessage.Source?
-        /// `nil` during the attempt, and where nobody reports its result.
+        /// `nil` during the attempt, or if its result is not reported.
         package var outcome: HandlerOutcome?
-        /// The latest end of the attempt. Like the attempt's own limit, it stands still while the machine sleeps.
+        /// The latest end of the attempt, by a clock that stops while the machine sleeps.
         var deadline: SuspendingClock.Instant
         package var isWatched: Bool
-        /// Whether nobody reads the note any more; the end of the attempt then removes it.
         var isForgotten = false
     }
 
-    /// Beyond this number of messages, notes of finished attempts are dropped.
+    /// Above this number of messages, notes of finished attempts are dropped.
     private static let most = 10_000
 
-    /// By message, in the order of its attempts.
     private let notes = Locked<[MessageKey: [Note]]>([:])
 
     package init() {}
 
-    /// Notes the begin of an attempt. A watched attempt ends with ``end(_:attempt:_:)``.
+    /// Adds a note for a new attempt. A watched attempt ends with ``end(_:attempt:_:)``.
     package func begin(_ message: HandledMessage, _ context: DeliveryContext, isWatched: Bool) {
         let note = Note(
             attempt: context.attempt, kind: message.kind, source: message.source,
@@ -47,14 +45,13 @@ package final class MessageNotes: Sendable {
         }
     }
 
-    /// The note of an attempt; `nil` for an attempt of another process.
     package func note(of message: MessageKey, attempt: Int) -> Note? {
         self.notes.withLock { $0[message]?.last { $0.attempt == attempt } }
     }
 
-    /// Forgets a message. The note of an attempt past its deadline stays until the attempt ends.
+    /// Removes the notes of a message. The note of a late attempt stays until the attempt ends.
     ///
-    /// - Parameter attempt: this attempt alone. Default: all of them.
+    /// - Parameter attempt: only this attempt. Default: all attempts.
     package func forget(_ message: MessageKey, attempt: Int? = nil) {
         self.notes.withLock { notes in
             let left = (notes[message] ?? []).compactMap { note -> Note? in
@@ -68,7 +65,7 @@ package final class MessageNotes: Sendable {
         }
     }
 
-    /// The time since the earliest missed deadline of an attempt; zero without one.
+    /// The time since the earliest missed deadline of an attempt; zero if there is none.
     package func overdue(at now: SuspendingClock.Instant = .now) -> Duration {
         self.notes.withLock { notes in
             notes.values.joined().filter { $0.outcome == nil && $0.isWatched }
@@ -76,7 +73,9 @@ package final class MessageNotes: Sendable {
         }
     }
 
-    /// The text for a person who stops the command during attempts, which have `limit` to end; `nil` without attempts.
+    /// The text for a user who stops the command during attempts; `nil` if no attempt is running.
+    ///
+    /// - Parameter limit: the time that the attempts still have.
     package func waitingText(_ limit: Duration) -> String? {
         let ids = self.notes.withLock { notes in
             notes.filter { $0.value.contains { $0.outcome == nil } }.keys.map(\.id).sorted()
@@ -90,9 +89,8 @@ package final class MessageNotes: Sendable {
     package var inHand: Int { self.notes.withLock { $0.values.joined().count { $0.outcome == nil } } }
 }
 
-/// The identity of a message in a process: each database of a fleet numbers its messages separately.
+/// Identifies a message in this process. Each database of a fleet numbers its messages separately.
 package struct MessageKey: Hashable {
-    /// Its agent, in a fleet.
     package var agent: String?
     package var id: Int64
 

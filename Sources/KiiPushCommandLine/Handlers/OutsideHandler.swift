@@ -1,23 +1,19 @@
 package import KiiPushCore
 
-/// A handler outside this process: a command or a server.
 package protocol OutsideHandler: Sendable {
-    /// Prepares: ends processes of an earlier run.
     func begin()
 
-    /// Sends a message to the handler and waits for the answer, until the deadline of `context`, and then as long as a
-    /// program takes to end after SIGTERM.
+    /// Sends a message to the handler and waits for the answer until the deadline of `context`. Then waits until a
+    /// program has ended after SIGTERM.
     func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer
 
-    /// Ends everything that runs, and returns afterwards.
+    /// Ends all programs and requests, and returns when they have ended.
     func stop() async
 }
 
-/// The handler of an agent with an ``OutsideHandler``.
 package struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
     package let outside: any OutsideHandler
     package let notes: MessageNotes
-    /// The agent of the messages, in a fleet.
     package var agent: String?
 
     package init(outside: any OutsideHandler, notes: MessageNotes, agent: String? = nil) {
@@ -40,10 +36,10 @@ package struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
 
     private func handle(_ message: HandledMessage, _ context: DeliveryContext, _ completion: FetchCompletion) {
         self.notes.begin(message, context, isWatched: true)
-        // A task, since the delivery's thread must not wait.
+        // A task, because the thread of the delivery must not block.
         Task {
             let answer = await self.outside.answer(to: message, context)
-            // Before the answer: the verdict shows this outcome.
+            // Before the answer, because the output of the answer shows this outcome.
             self.notes.end(message.key(context), attempt: context.attempt, answer.outcome)
             if case .postponed = answer.verdict {
                 // The next attempt has the same number.

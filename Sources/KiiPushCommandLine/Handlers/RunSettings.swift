@@ -1,7 +1,6 @@
 import KiiPushCore
 
-/// The options of `run`. Each property is both an option and a member of "run" in config.json. Parsing, the file, help
-/// and completion read these declarations.
+/// The options of `run`. Each property is an option and also a member of "run" in config.json.
 package struct RunOptions: ParsableArguments {
     @OptionGroup(title: "Handler") package var handler: HandlerOptions
 
@@ -38,11 +37,10 @@ package struct RunOptions: ParsableArguments {
     package init() {}
 }
 
-/// The values of ``RunOptions``, from options or from a profile's part of config.json.
+/// The values of ``RunOptions``, from options or from config.json.
 package struct RunSettings: Sendable, Hashable {
-    /// The given words, by property.
     private var words: [String: [String]] = [:]
-    /// The field `User-Agent` of a forwarded message: the profile's own, as in a request to the cloud.
+    /// The field `User-Agent` of a forwarded message, the same as in the profile's requests to the cloud.
     package var userAgent: String?
 
     private static let handlers = ["activate", "exec", "forwardTo"]
@@ -52,7 +50,6 @@ package struct RunSettings: Sendable, Hashable {
         ("concurrency", ["activate"]), ("present", ["activate"]), ("grace", ["exec", "activate"]),
         ("arguments", ["exec", "activate"]),
     ]
-    /// Members that do not concern a handler.
     private static let general = ["exitWhenOffline", "keepAlive", "metricsFile", "metricsSocket"]
     private static let longestKeepAlive = Duration.seconds(18 * 3600)
 
@@ -61,14 +58,14 @@ package struct RunSettings: Sendable, Hashable {
     /// The spelling of `member` on a command line.
     package static func option(_ member: String) -> String { member == "arguments" ? "ARG" : "--\(member.kebabCase)" }
 
-    /// - Parameter arguments: ``RunOptions``, or a part of them.
     package init(_ arguments: some ParsableArguments) {
         for bound in arguments.boundArguments() where bound.box.isGiven { self.words[bound.property] = bound.box.words }
     }
 
     /// Reads the `run` object of a profile in config.json.
     ///
-    /// - Throws: ``CommandFailure`` with exit 78 for a member that is wrong, unknown, or contradicts another one.
+    /// - Throws: ``CommandFailure`` with exit 78 for a member that is invalid or unknown, or contradicts another
+    ///   member.
     package init(_ part: ConfigurationDocument) throws {
         let options = RunOptions()
         let bound = options.boundArguments()
@@ -83,13 +80,11 @@ package struct RunSettings: Sendable, Hashable {
     package var options: RunOptions {
         let options = RunOptions()
         for bound in options.boundArguments() {
-            // No errors: `box` has accepted these words before.
             for word in self.words[bound.property] ?? [] { _ = bound.box.take(word) }
         }
         return options
     }
 
-    /// The handler of messages, in a few words; never with arguments or the path of a URL.
     package var handlerText: String {
         let options = self.options
         if let exec = options.handler.exec { return "exec " + (options.handler.shell ? "sh" : exec.words?.first ?? "") }
@@ -99,8 +94,7 @@ package struct RunSettings: Sendable, Hashable {
 
     package var namesHandler: Bool { Self.handlers.contains { self.words[$0] != nil } }
 
-    /// These settings, completed from a file. A handler in these settings replaces all settings of the file about
-    /// handlers.
+    /// Adds settings from a file. If these settings name a handler, no setting of the file about handlers is used.
     package func completed(from file: RunSettings?) -> RunSettings {
         var settings = self
         for (member, words) in file?.words ?? [:] where self.words[member] == nil {
@@ -109,9 +103,9 @@ package struct RunSettings: Sendable, Hashable {
         return settings
     }
 
-    /// The first error, such as two handlers at once; `nil` without one.
+    /// The first error, such as two handlers; `nil` if there is none.
     ///
-    /// - Parameter name: the spelling of a member at its source: an option or a place in the file.
+    /// - Parameter name: the spelling of a member: an option, or a place in the file.
     package func problem(_ name: (String) -> String) -> String? {
         let handlers = Self.handlers.filter { self.words[$0] != nil }
         if handlers.count > 1 { return "\(name(handlers[0])) and \(name(handlers[1])) exclude each other" }

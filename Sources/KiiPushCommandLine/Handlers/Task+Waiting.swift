@@ -1,6 +1,6 @@
 extension Task where Success == Void, Failure == Never {
-    /// Waits until the task ends, or until `limit` is over, even in a cancelled caller. Unread output then delays
-    /// shutdown by `limit` at most, and a reader that keeps up gets all of it.
+    /// Waits until the task ends, but at most for `limit`, even if the caller is cancelled. So unread output cannot
+    /// delay shutdown for longer than `limit`.
     package func wait(atMost limit: Duration) async {
         let (end, continuation) = AsyncStream.makeStream(of: Void.self)
         let sides = [
@@ -13,7 +13,7 @@ extension Task where Success == Void, Failure == Never {
                 continuation.finish()
             },
         ]
-        // A separate task, since a stream ends at once in a cancelled one.
+        // A separate task, because a cancelled task cannot wait for a stream.
         await Task { for await _ in end {} }.value
         for side in sides { side.cancel() }
     }

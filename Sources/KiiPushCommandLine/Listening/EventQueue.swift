@@ -1,13 +1,12 @@
 package import KiiPushCore
 
-/// The events of this process's agents, in the form of ``ControlNotices``. A slow reader delays no agent: it misses
-/// events, and gets their number.
+/// A queue of agents' events for one reader. A slow reader does not delay the agents: it misses events, and gets their
+/// number.
 package final class EventQueue: Sendable {
     package typealias Told = (agent: String?, notice: ControlNotice)
 
     private typealias State = (waiting: Int, missed: Int)
 
-    /// The most events that wait for the reader.
     package static let most = 4096
 
     private let told = AsyncStream.makeStream(of: Told.self)
@@ -15,7 +14,7 @@ package final class EventQueue: Sendable {
 
     package init() {}
 
-    /// The notices, for a single reader. Ends after ``finish()``, once all are read.
+    /// The events, for a single reader. Ends after ``finish()``.
     package var notices: AsyncMapSequence<AsyncStream<Told>, Told> {
         self.told.stream.map { [self] told in
             self.state.withLock { state in
@@ -26,9 +25,6 @@ package final class EventQueue: Sendable {
         }
     }
 
-    /// Adds an event, on the thread where it happens.
-    ///
-    /// - Parameter agent: the event's agent, in a fleet.
     package func put(_ event: PushEvent, of agent: String? = nil) {
         self.state.withLock { state in
             // The reader gets the number of missed events before any later event.

@@ -1,7 +1,6 @@
 package import KiiPushCore
 
-/// Shows the work of agents: messages, their outcomes, and trouble. `listen`, `run` and a gateway use it, for agents in
-/// this process or in another.
+/// Shows messages, their outcomes and trouble of agents. The agents may be in this process or in another.
 package struct EventView {
     package struct Style: Sendable {
         package var console: Console
@@ -19,18 +18,15 @@ package struct EventView {
             self.recorder = recorder
         }
 
-        /// Waits until everything shown and recorded is written.
         package func written() async throws {
             try await self.recorder?.written()
             try await StandardStream.output.written()
         }
     }
 
-    /// An attempt without an outcome.
     private struct Open {
         var attempt: Int
         var since = ContinuousClock.now
-        /// `nil` where the message was not shown.
         var line: MessageFormat.Line?
     }
 
@@ -41,19 +37,16 @@ package struct EventView {
     private let journal: Journal?
     private var open: [MessageKey: Open] = [:]
     private let count: Int?
-    /// Messages with an outcome, where the caller waits for a number of them.
     private var completed: Set<Int64> = []
-    /// Number of messages with an outcome, each counted once; 0 without a `count`.
+    /// The number of messages with an outcome; 0 if the caller did not set a count.
     package var completedCount: Int { self.formerCount + self.completed.count }
-    /// The part of ``completedCount`` from earlier processes, whose message numbers may be reused.
+    /// The part of ``completedCount`` from earlier processes. Their message numbers may be used again.
     private var formerCount = 0
     /// Whether the inbox is a file; `nil` before the first event of a message.
     private var isKept: Bool?
 
-    /// - Parameters:
-    ///   - notes: the notes of attempts by a program or server outside.
-    ///   - isWatching: whether the agents run in another process.
-    ///   - count: the number of messages that the caller waits for.
+    /// - Parameters: - notes: the notes about attempts outside this process. - isWatching: whether the agents run in
+    ///   another process. - count: the number of messages that the caller waits for.
     package init(
         _ style: Style, of installationID: String, _ notes: MessageNotes? = nil, isWatching: Bool = false,
         count: Int? = nil, journal: Journal? = nil
@@ -66,7 +59,6 @@ package struct EventView {
         self.journal = journal
     }
 
-    /// - Parameter agent: the notice's agent, in a fleet.
     package mutating func show(_ notice: ControlNotice, of agent: String? = nil) throws {
         switch notice {
         case .event(.message(let event)): try self.show(event, MessageKey(agent: agent, id: event.messageID))
@@ -82,12 +74,13 @@ package struct EventView {
         }
     }
 
-    /// Shows a message whose handler begins. Returns whether the recorder should keep the message: it passes the
-    /// filter, and this attempt has not been shown before.
+    /// Shows a message whose handler begins.
+    ///
+    /// - Returns: whether to record the message: it passes the filter, and this attempt was not shown before.
     package mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
         let key = MessageKey(id: context.messageID)
-        // The handler could not be started before; this is the same attempt.
+        // The same attempt again, after the handler could not be started.
         guard self.open[key]?.line?.context.attempt != context.attempt else { return false }
         let line = MessageFormat.Line(message: message, context: context, time: .now())
         self.open[key] = Open(attempt: context.attempt, line: line)
@@ -99,7 +92,7 @@ package struct EventView {
         return true
     }
 
-    /// Notes that another process receives with the inbox. An inbox in memory numbers its messages from 1.
+    /// Notes that another process now receives. With an inbox in memory, message numbers begin at 1 again.
     package mutating func beganAnew() {
         if self.isKept == false { self.forgetNumbers() }
     }
@@ -122,11 +115,10 @@ package struct EventView {
             self.notes?.forget(message, attempt: open?.attempt)
             if self.count != nil, open?.line != nil || self.isMeant(event) { self.completed.insert(message.id) }
         }
-        // A message that never reached a handler matches only an empty filter.
         guard open?.line != nil || self.style.filter.isEmpty else { return }
         let elapsed = open.map { ContinuousClock.now - $0.since }
         let isWritten = self.write(event, elapsed, note)
-        // The journal reads standard output too, and one entry is enough: the one with fields.
+        // If standard output goes to the journal too, one entry is enough: the entry with fields.
         if isWritten, self.journal?.hasStandardOutput == true, !self.style.console.options.json { return }
         guard let format = self.style.format else {
             return try self.style.console.show(event, after: elapsed, outcome: note?.outcome, of: message.agent)
@@ -137,7 +129,7 @@ package struct EventView {
         }
     }
 
-    /// Whether a message that was not shown counts: its attempt began before the watching, or its notice was
+    /// Whether to count a message that was not shown. Its attempt began before this process watched, or its notice was
     /// incomplete.
     private func isMeant(_ event: MessageEvent) -> Bool {
         guard self.isWatching, self.style.filter.isEmpty else { return false }
@@ -158,7 +150,6 @@ package struct EventView {
             "#\(message.id): it is too long for the control socket, or was not read in time\(place)")
     }
 
-    /// - Returns: whether the journal has the entry.
     private func write(_ event: MessageEvent, _ elapsed: Duration?, _ note: MessageNotes.Note?) -> Bool {
         guard let journal,
             let verdict = self.style.console.verdict(event, after: elapsed, outcome: note?.outcome)
@@ -177,7 +168,7 @@ package struct EventView {
 }
 
 extension Console {
-    /// Writes a user-defined line. On a terminal, text from outside is escaped.
+    /// Writes a line in the user's format. On a terminal, texts of senders are escaped.
     package func write(_ format: MessageFormat, _ line: MessageFormat.Line) throws {
         try StandardStream.output.write(format.bytes(of: line, isSafe: StandardStream.output.isTerminal))
     }

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// Selects messages by kind, topic, bucket and sender. Each list must be empty or hold the message's value.
+/// Selects messages by kind, topic, bucket and sender. A list that is empty selects all.
 package struct MessageFilter: Sendable {
     private let kinds: [ReceivedMessage.Kind]
     private let topics: [String]

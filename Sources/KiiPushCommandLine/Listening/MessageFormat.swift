@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// A user-defined line for each message: text with `%{name}`, or `%` and a letter, for the message's fields.
+/// The user's format of a line for each message. `%{name}`, or `%` and a letter, stands for a field of the message.
 package struct MessageFormat: ExpressibleByArgument, Sendable {
     private struct Field: Sendable {
         var name: String
@@ -53,7 +53,6 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
         var message: ReceivedMessage
         var context: DeliveryContext
         var time: Timestamp
-        /// The outcome of the message; empty before there is one.
         var result: String
 
         package init(message: ReceivedMessage, context: DeliveryContext, time: Timestamp, result: String = "") {
@@ -98,7 +97,6 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
         return "there is no '\(unknown)'; expected \(Self.expectation)"
     }
 
-    /// The pieces of a format, or its first unknown placeholder or escape.
     private static func pieces(of argument: String) -> (pieces: [Piece], unknown: Substring?) {
         let escapes: [Character: Character] = ["n": "\n", "t": "\t", "0": "\0", "e": "\u{1b}", "\\": "\\"]
         var (pieces, text, rest) = ([Piece](), "", Substring(argument))
@@ -122,7 +120,6 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
         return (pieces + [.text(text)], nil)
     }
 
-    /// The first part: a character, `%{name}`, or `%` or `\` with one more character.
     private static func part(_ rest: Substring) -> Substring {
         guard rest.first == "%" || rest.first == "\\" else { return rest.prefix(1) }
         guard rest.hasPrefix("%{") else { return rest.prefix(2) }
@@ -136,12 +133,12 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
         return Field.all.first { "%{\($0.name)}" == part }
     }
 
-    /// The line of a message. With `isSafe`, text from outside is escaped for a terminal.
+    /// - Parameter isSafe: whether to escape texts of senders for a terminal.
     func bytes(of line: Line, isSafe: Bool) -> [UInt8] {
         self.pieces.flatMap { piece in
             switch piece {
             case .text(let text): return Array(text.utf8)
-            // Byte for byte: it need not be UTF-8.
+            // Unchanged bytes: a payload need not be UTF-8.
             case .field(let field) where field.name == "payload" && !isSafe: return Array(line.message.payloadBytes)
             case .field(let field):
                 let value = field.text(line) ?? ""

@@ -7,17 +7,17 @@ package final class MessageRecorder: Sendable {
 
     private let output: OutputQueue
 
-    /// Opens a recording to append to it, or makes one of mode 0600.
+    /// Opens a recording to append to it, or creates one with mode 0600.
     ///
     /// - Throws: ``CommandFailure`` with exit 73 if the file cannot be written, belongs to another user, or is neither
-    ///   empty nor a recording: text of senders must not enter other files.
+    ///   empty nor a recording. Senders' text must not get into other files.
     package init(_ path: String) throws {
         func failure(_ reason: String, _ hint: String? = nil) -> CommandFailure {
             CommandFailure(.cannotCreate, "cannot write \(path): \(reason)", hint: hint)
         }
         var before = stat()
         let isFile = stat(path, &before) != 0 || before.st_mode & S_IFMT == S_IFREG
-        // A file is read first. A pipe opened for reading would count this process as a reader for ever.
+        // Only a file is opened for reading too. With a pipe this process would count as a reader for ever.
         let descriptor = open(path, (isFile ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(errorText(errno)) }
         self.output = OutputQueue(descriptor: descriptor, name: path)
@@ -35,14 +35,14 @@ package final class MessageRecorder: Sendable {
         if status.st_size > 0 { try self.endLastLine(status.st_size, descriptor) }
     }
 
-    /// Ends a line that a killed process or a full disk cut short, so that the next message has its own line.
+    /// Ends a line that a killed process or a full disk has cut short, so that the next message begins a new line.
     private func endLastLine(_ size: off_t, _ descriptor: Int32) throws {
         var last: UInt8 = 0
         let isRead = pread(descriptor, &last, 1, size - 1) == 1
         if !isRead || last != Self.end { try self.output.put([Self.end]) }
     }
 
-    /// Whether the first line is a recorded message. A line longer than any message is not.
+    /// Whether the first line is a recorded message. A line that is longer than any message is not.
     private static func isRecording(_ descriptor: Int32) -> Bool {
         var line: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -56,9 +56,8 @@ package final class MessageRecorder: Sendable {
         return (try? MessageRecording.messages(in: line, of: ""))?.isEmpty == false
     }
 
-    /// Adds a message. It is in the file when ``written()`` has returned.
+    /// Adds a message. The file has the message when ``written()`` has returned.
     package func record(_ message: ReceivedMessage, _ context: DeliveryContext) throws {
-        // Once for each message, and not for each attempt.
         guard context.attempt == 1 else { return }
         try self.output.put(
             Array(MessageRecording.line(message, id: context.messageID, receivedAt: context.receivedAt).utf8))

@@ -1,9 +1,9 @@
 package import KiiPushCore
 
-/// Messages on file, one JSON object a line, for `kii-push replay`. The file has mode 0600. It holds the messages, but
-/// no token and no MQTT topic, which would name the installation.
+/// Messages in a file, one JSON object in each line, for `kii-push replay`. The file has no tokens and no MQTT topics,
+/// which would identify the installation.
 package enum MessageRecording {
-    /// A handler's payload is JSON, and so UTF-8: the text is the payload byte for byte.
+    /// A valid payload is JSON in UTF-8, so the text keeps every byte.
     package static func line(_ message: ReceivedMessage, id: Int64, receivedAt: Timestamp) -> String {
         JSONValue.object([
             ("v", 1), ("type", "recorded"), ("id", JSONValue(id)),
@@ -12,9 +12,9 @@ package enum MessageRecording {
         ]).text + "\n"
     }
 
-    /// - Parameter leaveOut: gets each line without a message, such as a line that a killed process began.
-    /// - Throws: ``CommandFailure`` with exit 66 for a file that cannot be read, with 65 and the first line for one without
-    ///   a message.
+    /// - Parameter leaveOut: called for each line that is no message, such as a line that was cut short.
+    /// - Throws: ``CommandFailure`` with exit 66 if the file cannot be read. With exit 65 and the number of the first
+    ///   wrong line if it has no messages.
     package static func read(_ path: String, leaveOut: (CommandFailure) -> Void) throws -> [ReplayedMessage] {
         var flaws: [CommandFailure] = []
         let messages = try self.messages(in: InputFile.read(path), of: path == "-" ? "standard input" : path) {
@@ -25,7 +25,6 @@ package enum MessageRecording {
         return messages
     }
 
-    /// The messages of a recording. `refuse` gets each line without a message; the next line follows if it returns.
     package static func messages(
         in recording: [UInt8], of name: String, refuse: (CommandFailure) throws -> Void = { throw $0 }
     ) throws -> [ReplayedMessage] {
@@ -47,7 +46,6 @@ package enum MessageRecording {
         guard line.value["type"]?.string == "recorded", line.value["v"]?.int64 == 1 else {
             throw line.failure("must have \"v\": 1 and \"type\": \"recorded\"")
         }
-        // Numbers in JSON are exact up to here.
         let time = (1 << 53) - 1 as Int64
         return ReplayedMessage(
             id: try line.required("id").integer(),

@@ -1,7 +1,7 @@
 package import KiiPushActivation
 package import KiiPushCore
 
-/// Shows the work of agents and their program, on the console and in the journal. An actor, so that lines come out in
+/// Shows agents' and their program's events on the console and in the journal. An actor, so that lines keep their
 /// order.
 package actor RunView {
     private let console: Console
@@ -9,7 +9,6 @@ package actor RunView {
     private let failed: @Sendable (any Error) -> Void
     private var isRead = true
 
-    /// - Parameter failed: called when output fails.
     package init(
         console: Console, installationID: String, notes: MessageNotes, journal: Journal? = nil,
         failed: @escaping @Sendable (any Error) -> Void = { _ in }
@@ -19,8 +18,8 @@ package actor RunView {
         self.failed = failed
     }
 
-    /// Shows a notice, and waits until the output is read. A closed standard output ends nothing: messages are still
-    /// handled, and standard error has its own reader.
+    /// Shows a notice, and waits until the output is written. If standard output is closed, messages are still handled,
+    /// and standard error is still written.
     ///
     /// - Parameter agent: the notice's agent, in a fleet.
     package func show(_ notice: ControlNotice, of agent: String? = nil) async {
@@ -31,7 +30,6 @@ package actor RunView {
             if self.isRead { self.console.warning("nobody reads the output any more; going on without it") }
             self.isRead = false
         } catch SilentExit.unreadOutput {
-            // The command is ending.
         } catch {
             self.failed(error)
         }

@@ -3,7 +3,8 @@ package import KiiPushCore
 extension AgentMetrics {
     /// The metrics in Prometheus' text format 0.0.4.
     ///
-    /// - Source: Prometheus, "Exposition formats"; OpenTelemetry, "Prometheus and OpenMetrics compatibility" for the names.
+    /// - Source: Prometheus, "Exposition formats"; OpenTelemetry, "Prometheus and OpenMetrics compatibility" for the
+    ///   names.
     package var prometheusText: String {
         var page = PrometheusPage()
         let receiving = [("messaging_system", "mqtt"), ("messaging_operation_name", "receive")]
@@ -56,7 +57,7 @@ extension AgentMetrics {
 }
 
 extension MessageLedger {
-    /// The backlog of the inbox, in the same format.
+    /// The metrics of the inbox in the same format.
     package var prometheusText: String {
         var page = PrometheusPage()
         page.family(
@@ -69,7 +70,7 @@ extension MessageLedger {
 }
 
 extension Duration {
-    /// Seconds to the microsecond: `0.287`.
+    /// Seconds with six decimals: `0.287000`.
     package var secondsText: String {
         let (seconds, attoseconds) = self.components
         return "\(seconds)." + zeroPadded(attoseconds / 1_000_000_000_000, 6)

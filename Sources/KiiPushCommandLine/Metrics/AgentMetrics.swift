@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Counters of an agent, or of all agents of a gateway, from their events. A duration is the time between two events.
+/// Counters of one agent, or of all agents of a gateway, from their events.
 ///
 /// - Source: OpenTelemetry semantic conventions for messaging metrics: `messaging.client.consumed.messages`,
 ///   `messaging.process.duration`. Names without a convention begin with `kii_push`.
@@ -9,7 +9,6 @@ struct AgentMetrics {
     private(set) var redelivered: UInt64 = 0
     private(set) var connections: UInt64 = 0
     private(set) var disconnections: UInt64 = 0
-    /// Agents that messages can reach, by their names.
     private(set) var connected: Set<String> = []
     private(set) var troubled = TroubledAgents()
     private(set) var lateAnswers: UInt64 = 0
@@ -18,13 +17,12 @@ struct AgentMetrics {
     private(set) var durations: [Attempt: DurationHistogram] = [:]
     private var started: [MessageKey: ContinuousClock.Instant] = [:]
 
-    /// The result of an attempt. The set of words is fixed: none comes from outside.
+    /// The result of an attempt. The words are this program's own, so their number is limited.
     struct Attempt: Hashable {
         var outcome: String
         var errorType: String?
     }
 
-    /// Counts an event at `now`, of the agent with this name if there are several.
     mutating func count(_ event: PushEvent, of agent: String = "", at now: ContinuousClock.Instant = .now) {
         _ = self.troubled.noted(event, of: agent)
         switch event {
@@ -38,7 +36,7 @@ struct AgentMetrics {
     }
 
     private mutating func disconnected(_ agent: String) {
-        // A failed try to connect is no disconnection.
+        // A failed attempt to connect is no disconnection.
         if self.connected.remove(agent) != nil { self.disconnections += 1 }
     }
 
@@ -61,7 +59,7 @@ struct AgentMetrics {
         }
     }
 
-    /// A message without a handler's attempt, such as an undecodable one, has an end only.
+    /// Counts the end of a message. A message without an attempt, such as an undecodable one, has no beginning.
     private mutating func end(
         _ message: MessageKey, _ outcome: String, _ errorType: String? = nil, settles: Bool,
         at now: ContinuousClock.Instant
@@ -82,7 +80,6 @@ struct DurationHistogram: Hashable {
         ("0.5", 500), ("0.75", 750), ("1", 1000), ("2.5", 2500), ("5", 5000), ("7.5", 7500), ("10", 10_000),
     ].map { ($0, .milliseconds($1)) }
 
-    /// The number of durations up to each bound.
     private(set) var counts = [UInt64](repeating: 0, count: Self.bounds.count)
     private(set) var count: UInt64 = 0
     private(set) var sum = Duration.zero

@@ -1,4 +1,3 @@
-/// The destinations of the metrics of a long run.
 package struct MetricsOptions: ParsableArguments {
     @Option(
         value: "FILE",

@@ -1,17 +1,16 @@
 import Glibc
 package import KiiPushCore
 
-/// Counts the events of agents and publishes the numbers. An actor, since requests come at any time. Events are counted
-/// on the threads where they happen, so that none is missed.
+/// Counts events of agents and publishes the numbers. Events are counted on the threads where they happen. An actor,
+/// because requests may come at any time.
 package actor MetricsPublisher {
     private let file: String?
     private let interval: Duration
     private let console: Console
     private let counted = Locked(AgentMetrics())
-    /// Whether the failure to write the file has been reported; cleared by the next success.
+    /// Whether a failure to write the file has been reported since the last success.
     private var isFileFailing = false
     private var socket: MetricsSocket?
-    /// Further metrics to publish.
     private var others: (@Sendable () async -> String)?
     private var written: String?
     private var tasks: [Task<Void, Never>] = []
@@ -21,7 +20,8 @@ package actor MetricsPublisher {
         (self.file, self.interval, self.console) = (file, interval, console)
     }
 
-    /// Begins to publish to the destinations in `settings`; `nil` without one. Throws like ``start(socket:)``.
+    /// Starts to publish to the destinations in `settings`; returns `nil` if there are none. Throws like
+    /// ``start(socket:)``.
     package static func start(
         _ settings: RunSettings, interval: Duration = .seconds(5), console: Console
     ) async throws -> MetricsPublisher? {
@@ -34,8 +34,8 @@ package actor MetricsPublisher {
 
     /// Writes the file for the first time, and listens on the socket.
     ///
-    /// - Throws: ``CommandFailure`` with exit 73 when the file or the socket cannot be made, or the file holds
-    ///   something other than metrics; with 75 when another process answers on the socket.
+    /// - Throws: ``CommandFailure`` with exit 73 if the file or the socket cannot be created, or if the file holds
+    ///   something other than metrics. With exit 75 if another process listens on the socket.
     package func start(socket path: String?) async throws {
         let socket = try path.map { try MetricsSocket(path: $0) }
         if let file = self.file {
@@ -54,18 +54,19 @@ package actor MetricsPublisher {
         self.tasks.append(Task { for await request in socket.requests { request.answer(await self.text()) } })
     }
 
-    /// Counts an event, on any thread. `agent` is its agent, if there are several.
+    /// Counts an event, on any thread.
+    ///
+    /// - Parameter agent: the agent's name, if there are several.
     package nonisolated func count(_ event: PushEvent, of agent: String = "") {
         self.counted.withLock { $0.count(event, of: agent) }
     }
 
-    /// Counts the open inbox of a runtime; `nil` when the runtime ends.
+    /// Publishes the counts of a runtime's inbox too; `nil` when the runtime ends.
     package func count(inboxOf runtime: PushRuntime?) {
         guard let runtime else { return self.others = nil }
         self.others = { (try? await runtime.ledger())?.prometheusText ?? "" }
     }
 
-    /// Adds the metrics of `others` to each page.
     package func add(_ others: @escaping @Sendable () async -> String) { self.others = others }
 
     private func text() async -> String {
@@ -73,7 +74,6 @@ package actor MetricsPublisher {
         return self.counted.withLock { $0 }.prometheusText + others
     }
 
-    /// Writes the last numbers, and removes the socket.
     package func stop() async {
         self.socket?.close()
         for task in self.tasks { task.cancel() }
@@ -82,23 +82,22 @@ package actor MetricsPublisher {
         await self.writeFile()
     }
 
-    /// Writes the file, readable by all. A crash of the machine may lose it: the next run writes it at once.
+    /// Replaces the file, which every user may read. Without flushing: after a crash of the machine, the next run
+    /// writes it again.
     private func replace(_ file: String, with text: String) throws(FileError) {
         try OwnFile.replace(file, with: Array(text.utf8), mode: 0o644, isDurable: false)
         self.written = text
     }
 
-    /// Checks that the file to be replaced is empty, or holds metrics.
     private static func checkIsOwn(_ file: String) throws {
         guard let opened = FileDescriptor(opening: file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
-            // The file is missing, or a link, which is replaced and not followed.
+            // The file is missing, or is a symbolic link, which is replaced itself.
             if [ENOENT, ELOOP].contains(errno) { return }
             throw CommandFailure(.cannotCreate, "cannot read \(file), which would be replaced: \(errorText(errno))")
         }
         let start = Array("# HELP ".utf8)
         var bytes = [UInt8](repeating: 0, count: start.count)
         let count = opened.read(into: &bytes)
-        // A folder cannot be read; replacing it fails later.
         guard count > 0, bytes != start else { return }
         throw CommandFailure(
             .cannotCreate, "\(file) holds something else than metrics, and would be replaced",

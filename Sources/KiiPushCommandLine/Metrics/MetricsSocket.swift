@@ -1,14 +1,14 @@
 import Glibc
 import KiiPushCore
 
-/// A Unix socket that answers every HTTP request with the same page. One thread accepts and reads. A client has one
-/// second for its request, so a silent client delays the next one by a second at most.
+/// A Unix socket that answers every HTTP request with the same page. A single thread accepts and reads. A client has
+/// one second for its request, so a silent client delays the next client by a second at most.
 final class MetricsSocket: Sendable {
     struct Request: Sendable {
         fileprivate let socket: FileDescriptor
         fileprivate let isUnderstood: Bool
 
-        /// Answers, and closes the connection. The page fits into the socket's buffer, so this does not block.
+        /// Answers and closes the connection. Does not block, because the page fits into the socket's buffer.
         func answer(_ page: String) {
             let body = self.isUnderstood ? page : "only GET is understood\n"
             let head =
@@ -17,7 +17,6 @@ final class MetricsSocket: Sendable {
             var rest = Array((head + body).utf8)[...]
             while !rest.isEmpty {
                 let count = self.socket.send(rest)
-                // A client that is gone or does not read gets no more.
                 guard count > 0 else { break }
                 rest = rest.dropFirst(count)
             }
@@ -25,19 +24,19 @@ final class MetricsSocket: Sendable {
         }
     }
 
-    /// The requests. Ends after ``close()``.
     let requests: AsyncStream<Request>
     private let path: String
     private let socket: FileDescriptor
 
-    /// Listens, for this user only. Replaces a socket at `path` on which nobody answers.
+    /// Listens for this user only. Replaces a socket at `path` if no process listens on it.
     ///
-    /// - Throws: ``CommandFailure`` with exit 75 when another process answers there, 73 when no socket can be made.
+    /// - Throws: ``CommandFailure`` with exit 75 if another process listens on it, and with 73 if no socket can be
+    ///   created.
     init(path: String) throws {
         let address = try Self.address(path)
         try Self.removeStale(path, address)
         guard let socket = FileDescriptor(socket: AF_UNIX) else { throw Self.failure(path) }
-        // On Linux the file gets the mode of the socket, so others never have access.
+        // Before bind(2): on Linux the file gets the mode of the socket, so other users never have access.
         guard fchmod(socket.number, 0o600) == 0, address.withAddress({ bind(socket.number, $0, $1) }) == 0,
             listen(socket.number, 16) == 0
         else { throw Self.failure(path) }
@@ -53,10 +52,8 @@ final class MetricsSocket: Sendable {
         self.socket = socket
     }
 
-    /// Stops listening, and removes the socket. Call it once.
     func close() {
         unlink(self.path)
-        // Wakes the thread of `accept`.
         self.socket.shutDown(.both)
     }
 
@@ -66,7 +63,7 @@ final class MetricsSocket: Sendable {
                 let isUnderstood = Self.readRequest(client)
                 requests.yield(Request(socket: client, isUnderstood: isUnderstood))
             } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS {
-                // The connection waits in the queue until a descriptor is free; the poll notices the end of the socket.
+                // No descriptor is free. The connection stays in the queue, and poll(2) reports the end of the socket.
                 var entry = pollfd(fd: socket.number, events: 0, revents: 0)
                 poll(&entry, 1, 100)
             } else if errno != EINTR, errno != ECONNABORTED {
@@ -81,7 +78,7 @@ final class MetricsSocket: Sendable {
         client.limit(SO_SNDTIMEO, to: .seconds(1))
         var request: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1024)
-        // For the whole request: a client that sends byte by byte must not delay the others.
+        // A limit for the whole request: a client that sends byte by byte must not delay the others.
         let end = ContinuousClock.now + .seconds(1)
         while request.count < 8192, ContinuousClock.now < end {
             let count = client.receive(into: &chunk)

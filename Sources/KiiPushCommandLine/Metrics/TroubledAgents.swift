@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// Agents in trouble, by kind of trouble. Every agent reports its store's trouble; agents of a gateway share a store.
+/// Agents in trouble, by kind of trouble. If a store is in trouble, each of its agents reports the trouble.
 package struct TroubledAgents {
     package enum Change: Equatable {
         case began(PushEvent.Trouble, reason: String)
@@ -9,7 +9,6 @@ package struct TroubledAgents {
 
     private var agents: [PushEvent.Trouble: Set<String>] = [:]
     private var reasons: [PushEvent.Trouble: Set<String>] = [:]
-    /// Stopping agents, whose last event may still report trouble.
     private var stopped: Set<String> = []
 
     package init() {}
@@ -32,7 +31,6 @@ package struct TroubledAgents {
         }
     }
 
-    /// - Returns: whether this was the last agent with the trouble.
     private mutating func remove(_ agent: String, _ kind: PushEvent.Trouble) -> Bool {
         guard self.agents[kind]?.remove(agent) != nil, self.count(kind) == 0 else { return false }
         self.reasons[kind] = nil

@@ -1,10 +1,8 @@
 import Glibc
 package import KiiPushCore
 
-/// A JSON document of the user, or a value in it. ``JSONReader/document`` is the file's path.
 package typealias ConfigurationDocument = JSONReader<CommandFailure>
 
-/// A mistake in a user's document, with file, line, column and JSON pointer.
 extension CommandFailure: JSONReaderError {
     package init(_ error: JSONMemberError, in path: String) { self.init(.configuration, error, in: path) }
 
@@ -13,7 +11,7 @@ extension CommandFailure: JSONReaderError {
         let name = error.pointer.tokens.isEmpty ? "it" : error.pointer.description
         switch error.rule {
         case .notJSON(let cause) where cause.code == .unexpectedEnd || cause.code == .empty:
-            // The library's advice is for senders of a payload.
+            // The library's own advice is for senders of a payload.
             self.init(
                 exit, "\(place): the file is \(cause.code == .empty ? "empty" : "cut short")",
                 hint: exit == .configuration
@@ -30,7 +28,7 @@ extension CommandFailure: JSONReaderError {
 }
 
 extension ConfigurationDocument {
-    /// `FILE:LINE:COLUMN`, where the value begins.
+    /// `FILE:LINE:COLUMN` of the beginning of the value.
     package var place: String { "\(self.document):\(self.value.place)" }
 
     package var origin: SettingOrigin {
@@ -48,15 +46,16 @@ extension ConfigurationDocument {
 extension ConfigurationDocument {
     private static var version: Int { 1 }
 
-    /// Reads a public file that decides where secrets go and which programs run. It and its folder must belong to us or
-    /// root, and only we or root may write them; otherwise it is refused. `nil` if no file is reachable.
+    /// Reads a public file that decides where secrets go and which programs run. Only this user or root may own or
+    /// write the file and its folder. Returns `nil` if there is no file.
+    ///
+    /// - Throws: an error if another user may change the file.
     package static func read(trustedAt path: String) throws -> Self? {
         guard access(path, F_OK) == 0, let bytes = try TrustedFile.read(path) else { return nil }
         return try self.read(bytes, path: path)
     }
 
-    /// Reads a file with secrets. It must be ours and closed to others; otherwise it is refused. `nil` if there is
-    /// none.
+    /// Reads a file with secrets, which only this user may own and read. Returns `nil` if there is no file.
     package static func read(privateAt path: String) throws -> Self? {
         try PrivateFile.read(path).map { try self.read($0, path: path) }
     }
@@ -74,7 +73,7 @@ extension ConfigurationDocument {
         return file
     }
 
-    /// Replaces the file at `path`, whole or not at all, with mode 0600.
+    /// Replaces the file at `path` atomically, with mode 0600.
     package static func write(_ members: [(String, JSONValue)], to path: String) throws {
         try PrivateFile.replace(path, with: self.bytes(members))
     }
@@ -86,7 +85,7 @@ extension ConfigurationDocument {
 
     /// The part for `profile` in a file with a part for each profile; `nil` if there is none.
     ///
-    /// - Throws: ``CommandFailure`` with exit 78 when that part, or the file, has an unknown member.
+    /// - Throws: ``CommandFailure`` with exit 78 if the part or the file has an unknown member.
     package func part(of profile: String, files: [String], members: [String]) throws -> Self? {
         try self.object(files)["profiles"]?.object()[profile]?.object(members)
     }

@@ -1,21 +1,20 @@
 package import KiiPushCore
 
-/// The file in which a running emulator publishes its address and credentials, so that the commands find this cloud
-/// without configuration.
+/// The file in which a running emulator publishes its address and credentials. With it, commands need no configuration.
 package struct EmulatorRuntimeFile: Sendable {
     package let app: KiiApp
     package let admin: AdminCredentials
     package let caFile: String?
-    /// The process that wrote the file; `nil` if the file cannot distinguish it from a later one with the same ID.
+    /// The process that wrote the file; `nil` if the file cannot distinguish it from a later process with the same ID.
     package let process: ProcessIdentity?
 
-    /// The running emulator; `nil` if none runs.
+    /// The running emulator; `nil` if none is running.
     ///
-    /// A killed emulator leaves its file behind. Any process may have its ID by now, and listen on its port. So the
-    /// process must belong to this user, and must have written the file itself.
+    /// A killed emulator leaves its file behind. Another process may then have its ID and its port. So the process must
+    /// belong to this user, and must have written the file itself.
     ///
-    /// - Throws: ``FileError`` if the file belongs to another user or is open to others: its server would get the
-    ///   user's requests. ``CommandFailure`` with exit 78 for wrong content.
+    /// - Throws: ``FileError`` if another user owns the file or may read it: the user's requests could go to that
+    ///   user's server. ``CommandFailure`` with exit 78 for wrong content.
     package static func find(at path: String) throws -> EmulatorRuntimeFile? {
         guard let file = try ConfigurationDocument.read(privateAt: path) else { return nil }
         do throws(CommandFailure) {
@@ -29,7 +28,6 @@ package struct EmulatorRuntimeFile: Sendable {
         }
     }
 
-    /// - Throws: ``CommandFailure`` with exit 78 when the content is wrong.
     package init(_ file: ConfigurationDocument) throws(CommandFailure) {
         let clientID = try file.required("clientID").text()
         self.admin = AdminCredentials(
@@ -37,7 +35,7 @@ package struct EmulatorRuntimeFile: Sendable {
         var app = KiiApp(
             appID: try file.required("appID").text(), appKey: Secret(try file.required("appKey").text()),
             baseURL: try file.required("baseURL").text())
-        // The ID is random and part of the emulator's state: it names the same emulator on any port.
+        // A random ID in the emulator's state: it stays the same if the port changes.
         app.issuer = "emulator \(clientID)"
         self.app = app
         self.caFile = try file["caFile"]?.text()
@@ -50,7 +48,6 @@ package struct EmulatorRuntimeFile: Sendable {
     }
 }
 
-/// The credentials of an app's administrator, for calls that the cloud reserves to one.
 package struct AdminCredentials: Sendable, Hashable {
     package var clientID: String
     package var clientSecret: Secret

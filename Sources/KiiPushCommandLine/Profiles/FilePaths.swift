@@ -1,26 +1,25 @@
 import Glibc
 import KiiPushCore
 
-/// The paths of files: the XDG base directories, and the directories of systemd.
+/// The paths of files: XDG's base directories, and systemd's directories.
 ///
 /// - Source: XDG Base Directory Specification 0.8; systemd.exec(5) for `STATE_DIRECTORY`, `CREDENTIALS_DIRECTORY`.
 package struct FilePaths: Sendable {
     package let configuration: String
-    /// Whether the user named the configuration file, so that it must exist.
+    /// Whether the user named the configuration file. The file must then exist.
     package let isConfigurationNamed: Bool
-    /// The system's `config.json` files; an earlier one wins, and the user's file wins over all.
+    /// The system's `config.json` files in the order of precedence, after the user's file.
     package let systemConfigurations: [String]
     package let credentials: String
-    /// The credentials file that systemd passes only to this service; root owns it, and access control lists close it
-    /// to others. `nil` if systemd passes none. It wins over the environment, which wins over ``credentials``.
+    /// The credentials file that systemd passes only to this service; `nil` if there is none. It has precedence over
+    /// the environment, which has precedence over ``credentials``. Root owns the file, and access control lists protect
+    /// it.
     package let systemCredentials: String?
     package let profiles: String
-    /// The directory for the state of a fleet's gateways on this machine.
     package let gateways: String
     package let emulator: String
     package let emulatorState: String
 
-    /// - Throws: ``CommandFailure`` with exit 78 without a home directory.
     package init(configurationFile: String? = nil) throws {
         let configurationHome = try EnvironmentVariable.configurationHome.directory ?? (Self.home() + "/.config")
         let directory = configurationHome + "/kii-push"
@@ -31,7 +30,7 @@ package struct FilePaths: Sendable {
         self.credentials = directory + "/credentials.json"
         let handedOver = EnvironmentVariable.credentialsDirectory.directory
         self.systemCredentials = handedOver.map { $0 + "/kii-push-credentials.json" }
-        // systemd separates several directories by colons; the first is the unit's main one.
+        // systemd separates several directories by colons. The first directory is the unit's main one.
         let ofService = EnvironmentVariable.stateDirectory.directory?.split(separator: ":").first.map(String.init)
         let stateHome = EnvironmentVariable.stateHome.directory
         let state = try ofService ?? ((stateHome ?? (Self.home() + "/.local/state")) + "/kii-push")
@@ -41,11 +40,11 @@ package struct FilePaths: Sendable {
         self.emulator = Self.emulatorFile()
     }
 
-    /// XDG's directories, by default `/etc/xdg`. `/etc/kii-push` belongs to the service, whose secrets users do not
-    /// have.
+    /// XDG's directories, by default `/etc/xdg`; not `/etc/kii-push`, which belongs to the service, whose secrets users
+    /// cannot read.
     private static func systemConfigurations() -> [String] {
         let named = EnvironmentVariable.configurationDirectories.text?.split(separator: ":").map(String.init)
-        // XDG: relative paths are to be ignored.
+        // XDG requires to ignore relative paths.
         return (named ?? ["/etc/xdg"]).filter { $0.hasPrefix("/") }.map { $0 + "/kii-push/config.json" }
     }
 

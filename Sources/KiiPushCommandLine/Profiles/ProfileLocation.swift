@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// A profile's name, its directory, and the files beside it.
 package struct ProfileLocation: Sendable {
     package static let defaultName = "default"
 
@@ -19,11 +18,10 @@ package struct ProfileLocation: Sendable {
         self.directory = self.paths.profiles + "/" + self.name
     }
 
-    /// The option that ends a command for this profile; empty for the default one.
+    /// The option for this profile at the end of a command line; empty for the default profile.
     package var option: String { Self.option(of: self.name) }
     package static func option(of name: String) -> String { name == self.defaultName ? "" : " --profile \(name)" }
 
-    /// The files that concern the profile, by kind.
     package var files: [(kind: String, path: String)] {
         [("config", self.paths.configuration)]
             + self.paths.systemConfigurations.map { ("system", $0) }

@@ -9,7 +9,6 @@ package struct ProfileNameOptions: ParsableArguments {
     package init() {}
 }
 
-/// Options for reaching servers, and for trusting them.
 package struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("cacert"), value: "FILE", help: "Trust the certificate authorities in this file.",
@@ -37,7 +36,6 @@ package struct ConnectionOptions: ParsableArguments {
     package init() {}
 }
 
-/// The profile and the cloud: the same in every command that talks to a cloud.
 package struct ProfileOptions: ParsableArguments {
     @OptionGroup(title: "Cloud") package var name: ProfileNameOptions
 
@@ -76,7 +74,6 @@ package struct ProfileOptions: ParsableArguments {
 }
 
 extension UserAgent {
-    /// The tool, its library and libcurl, with their versions.
     package static let ofTool = "kii-push/\(UserAgent.version) \(UserAgent.ofLibrary)"
 }
 

@@ -1,12 +1,9 @@
 package import KiiPushCore
 
-/// The origin of a setting's value.
 package enum SettingOrigin: Sendable, Hashable {
     case option(String)
     case environment(EnvironmentVariable)
-    /// A file; `place` has its line and column, where it has any.
     case file(path: String, place: String, pointer: String)
-    /// `register` kept it.
     case registration(path: String)
     case emulator(path: String)
     case standard
