@@ -66,9 +66,10 @@ package struct ActivationQueue: Sendable {
     private var isStopping = false
     private var orders: [Order] = []
 
-    /// - Parameters: - takesOneMessage: whether each process gets only one message. - grace: the time from SIGTERM to
-    ///   SIGKILL. A program that sent `ready` also has this time after a message's deadline to report the message as
-    ///   late.
+    /// - Parameters:
+    ///   - takesOneMessage: whether each process gets only one message.
+    ///   - grace: the time from SIGTERM to SIGKILL. A program that sent `ready` also has this time after a message's
+    ///     deadline to report the message as late.
     package init(takesOneMessage: Bool, grace: Duration) {
         self.takesOneMessage = takesOneMessage
         self.grace = grace

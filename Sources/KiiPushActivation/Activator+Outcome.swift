@@ -7,8 +7,9 @@ extension Activator {
 
     /// Starts the program with a payload, for a caller that answers the message itself.
     ///
-    /// - Parameters: - limit: the program's time limit, if shorter than the context's. - environment: variables for
-    ///   this process only.
+    /// - Parameters:
+    ///   - limit: the program's time limit, if shorter than the context's.
+    ///   - environment: variables for this process only.
     package func outcome(
         of payload: [UInt8], context: DeliveryContext, limit: Duration, environment: [String: String]
     ) async -> Outcome {

@@ -98,11 +98,12 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
 
     /// Creates an activator. It starts no program before the first message.
     ///
-    /// - Parameters: - configuration: the program and how to start it. - lifecycle: follows the state that the program
-    ///   reports. The state is `background` while the program does not run or reports no state. Create it with `state:
-    ///   .background`, and pass it to the agent too. An agent with a presenter then presents alerts unless the program
-    ///   is in the foreground. Default: none. - report: called with each event, one call at a time, on the activator's
-    ///   thread. It must not block.
+    /// - Parameters:
+    ///   - configuration: the program and how to start it.
+    ///   - lifecycle: follows the state that the program reports. The state is `background` while the program does not
+    ///     run or reports no state. Create it with `state: .background`, and pass it to the agent too. An agent with a
+    ///     presenter then presents alerts unless the program is in the foreground. Default: none.
+    ///   - report: called with each event, one call at a time, on the activator's thread. It must not block.
     public init(
         configuration: Configuration, lifecycle: AgentLifecycle? = nil,
         report: @escaping @Sendable (Event) -> Void = { _ in }

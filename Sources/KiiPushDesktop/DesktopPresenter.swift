@@ -31,10 +31,11 @@ public final class DesktopPresenter: NotificationPresenter {
 
     /// Creates a presenter. It connects to the bus at the first alert.
     ///
-    /// - Parameters: - configuration: the look, sound and actions of notifications. - whenUnavailable: called when
-    ///   notifications can no longer be shown. The presenter calls it again only after it has shown a notification in
-    ///   between. It must not block. It runs on the presenter's thread, or on the agent's thread if the system cannot
-    ///   create a thread.
+    /// - Parameters:
+    ///   - configuration: the look, sound and actions of notifications.
+    ///   - whenUnavailable: called when notifications can no longer be shown. The presenter calls it again only after
+    ///     it has shown a notification in between. It must not block. It runs on the presenter's thread, or on the
+    ///     agent's thread if the system cannot create a thread.
     public init(
         configuration: Configuration, whenUnavailable: @escaping @Sendable (DesktopServiceError) -> Void = { _ in }
     ) {

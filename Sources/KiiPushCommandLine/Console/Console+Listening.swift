@@ -17,8 +17,10 @@ extension Console {
 
     /// Shows the outcome of a message.
     ///
-    /// - Parameters: - elapsed: the time since the handler was called. - outcome: the outcome of an attempt outside
-    ///   this process, if known. - agent: the message's agent, in a fleet.
+    /// - Parameters:
+    ///   - elapsed: the time since the handler was called.
+    ///   - outcome: the outcome of an attempt outside this process, if known.
+    ///   - agent: the message's agent, in a fleet.
     package func show(
         _ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome? = nil, of agent: String? = nil,
         at time: Timestamp = .now()

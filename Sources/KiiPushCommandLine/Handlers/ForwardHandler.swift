@@ -24,8 +24,9 @@ final class ForwardHandler: OutsideHandler {
         var until: String
     }
 
-    /// - Parameters: - userAgent: the field `User-Agent` of each request. - endLeftovers: ends programs of an earlier
-    ///   run.
+    /// - Parameters:
+    ///   - userAgent: the field `User-Agent` of each request.
+    ///   - endLeftovers: ends programs of an earlier run.
     /// - Throws: ``TransportError`` if the system gives no thread.
     init(
         _ target: ForwardTarget, timeout: Duration, userAgent: String, endLeftovers: @escaping @Sendable () -> Void

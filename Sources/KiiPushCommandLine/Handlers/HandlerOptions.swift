@@ -31,8 +31,9 @@ package struct HandlerOptions: ParsableArguments {
 
     /// The paragraphs of help about the answers of the command and the server.
     ///
-    /// - Parameters: - ofFleet: whether the handler also gets the agent's name. - inbox: the command that shows stored
-    ///   messages.
+    /// - Parameters:
+    ///   - ofFleet: whether the handler also gets the agent's name.
+    ///   - inbox: the command that shows stored messages.
     package static func discussion(ofFleet: Bool, inbox: String) -> [String] {
         let (variable, field) = ofFleet ? ("KII_PUSH_AGENT, ", "Kii-Push-Agent, ") : ("", "")
         return [
@@ -63,9 +64,10 @@ package struct HandlerOptions: ParsableArguments {
 extension RunSettings {
     /// Creates the handler for a command or a server; `nil` if the options name neither.
     ///
-    /// - Parameters: - directory: the profile's directory, for files that name the running processes. After a crash,
-    ///   the next run ends these processes. `nil` for no files. - report: gets the events of the processes, on a thread
-    ///   that it must not block.
+    /// - Parameters:
+    ///   - directory: the profile's directory, for files that name the running processes. After a crash, the next run
+    ///     ends these processes. `nil` for no files.
+    ///   - report: gets the events of the processes, on a thread that it must not block.
     /// - Throws: ``CommandFailure`` with exit 66 for a missing program; ``TransportError``.
     package func outsideHandler(
         directory: String?, report: @escaping @Sendable (Activator.Event) -> Void

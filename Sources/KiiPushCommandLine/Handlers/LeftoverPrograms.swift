@@ -12,8 +12,9 @@ package enum LeftoverPrograms {
     /// Ends processes of an earlier run that had more than `count` activators. The present activators end the others.
     /// Returns at once.
     ///
-    /// - Parameters: - grace: the time from SIGTERM to SIGKILL; `nil` for the default. - report: gets an event for each
-    ///   process, on a thread that it must not block.
+    /// - Parameters:
+    ///   - grace: the time from SIGTERM to SIGKILL; `nil` for the default.
+    ///   - report: gets an event for each process, on a thread that it must not block.
     package static func end(
         in directory: String, beyond count: Int, grace: Duration?, report: @escaping @Sendable (Activator.Event) -> Void
     ) {

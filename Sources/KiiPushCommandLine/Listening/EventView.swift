@@ -45,8 +45,10 @@ package struct EventView {
     /// Whether the inbox is a file; `nil` before the first event of a message.
     private var isKept: Bool?
 
-    /// - Parameters: - notes: the notes about attempts outside this process. - isWatching: whether the agents run in
-    ///   another process. - count: the number of messages that the caller waits for.
+    /// - Parameters:
+    ///   - notes: the notes about attempts outside this process.
+    ///   - isWatching: whether the agents run in another process.
+    ///   - count: the number of messages that the caller waits for.
     package init(
         _ style: Style, of installationID: String, _ notes: MessageNotes? = nil, isWatching: Bool = false,
         count: Int? = nil, journal: Journal? = nil

@@ -19,8 +19,9 @@ final class BlockingPostgres {
         SET enable_mergejoin = off; SET enable_bitmapscan = off
         """
 
-    /// - Parameters: - target: a URL or keywords, as libpq reads them. Prefer a password file to a password here. -
-    ///   name: the session's name at the server.
+    /// - Parameters:
+    ///   - target: a URL or keywords, as libpq reads them. Prefer a password file to a password here.
+    ///   - name: the session's name at the server.
     /// - Throws: ``InboxError`` of kind `away` with libpq's message, which holds no password.
     init(_ target: String, name: String) throws(InboxError) {
         let address = try PostgresAddress(target)

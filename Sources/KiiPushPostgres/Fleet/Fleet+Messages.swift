@@ -13,8 +13,9 @@ extension Fleet {
     /// Calls `body` for all messages in these states, in the order of reception, without their events. A million
     /// handled messages take some seconds.
     ///
-    /// - Parameters: - newest: the number of latest messages to include. Default: all. - body: called on another
-    ///   thread. An error of `body` ends the listing and is rethrown.
+    /// - Parameters:
+    ///   - newest: the number of latest messages to include. Default: all.
+    ///   - body: called on another thread. An error of `body` ends the listing and is rethrown.
     package func forEachMessage(
         _ standings: Set<MessageRecord.Standing>, newest: Int? = nil,
         _ body: @escaping @Sendable (MessageRecord) throws -> Void

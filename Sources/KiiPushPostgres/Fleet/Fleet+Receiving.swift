@@ -6,11 +6,14 @@ extension Fleet {
     /// ``PushRuntime/receive(handler:observer:tell:)``, with one runtime for each database. If a database cannot be
     /// reached, the runtimes of the others continue.
     ///
-    /// - Parameters: - gateway: as for ``PushRuntime/init(_:gateway:configuration:)``. - configuration: of each
-    ///   runtime; its bounds apply to each. The second database has the state directory `database-2` inside the
-    ///   configured directory, and so on. - handler: returns the handler of the agent with this name. Called on any
-    ///   thread whenever the agent starts. - observer: gets each agent's events. - tell: gets the gateway's events,
-    ///   with the number of the database, from 0. Called on any thread. It must not block.
+    /// - Parameters:
+    ///   - gateway: as for ``PushRuntime/init(_:gateway:configuration:)``.
+    ///   - configuration: of each runtime; its bounds apply to each. The second database has the state directory
+    ///     `database-2` inside the configured directory, and so on.
+    ///   - handler: returns the handler of the agent with this name. Called on any thread whenever the agent starts.
+    ///   - observer: gets each agent's events.
+    ///   - tell: gets the gateway's events, with the number of the database, from 0. Called on any thread. It must not
+    ///     block.
     /// - Throws: As ``PushRuntime/receive(handler:observer:tell:)`` and ``PushRuntime/init(_:gateway:configuration:)``,
     ///   after all agents have stopped.
     public func receive(

@@ -5,10 +5,12 @@ extension PushRuntime {
     /// Creates a runtime that is one gateway of a fleet. It stores its messages in the fleet's database, and receives
     /// for the agents of its share (``receive(handler:observer:tell:)``).
     ///
-    /// - Parameters: - store: the fleet's store, with a single database. - gateway: the gateway's name. Only one
-    ///   process can have it. After a process was killed, the next process waits until the old lease is over, 10 s at
-    ///   most. - configuration: as for any runtime. ``Configuration/inbox`` and ``Bounds/handledKeptBytes`` have no
-    ///   effect. The state directory holds only badges and the control socket.
+    /// - Parameters:
+    ///   - store: the fleet's store, with a single database.
+    ///   - gateway: the gateway's name. Only one process can have it. After a process was killed, the next process
+    ///     waits until the old lease is over, 10 s at most.
+    ///   - configuration: as for any runtime. ``Configuration/inbox`` and ``Bounds/handledKeptBytes`` have no effect.
+    ///     The state directory holds only badges and the control socket.
     /// - Throws: As ``init(configuration:)``.
     public convenience init(
         _ store: FleetStore, gateway: String, configuration: Configuration = Configuration()
@@ -44,9 +46,10 @@ extension PushRuntime {
     /// gateway reports the reason and restarts the agent. Cancellation stops all agents as ``PushAgent/run()`` says,
     /// and hands over all shards.
     ///
-    /// - Parameters: - handler: returns the handler of the agent with this name. Called on any thread whenever the
-    ///   agent starts. - observer: gets each agent's events, as with ``PushAgent/observe(_:)``. - tell: gets the
-    ///   gateway's events. Called on any thread. It must not block.
+    /// - Parameters:
+    ///   - handler: returns the handler of the agent with this name. Called on any thread whenever the agent starts.
+    ///   - observer: gets each agent's events, as with ``PushAgent/observe(_:)``.
+    ///   - tell: gets the gateway's events. Called on any thread. It must not block.
     /// - Throws: ``PushAgentError``: `leaseLost` if other gateways have taken over, or if the database was replaced by
     ///   older contents. The process should then end, so that its handlers do not run beside theirs. `inbox` for an
     ///   unusable database. `gatewayInUse` and `alreadyRunning`. A database that cannot be reached throws no error: the

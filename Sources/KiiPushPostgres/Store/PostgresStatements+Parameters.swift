@@ -2,8 +2,9 @@
 import KiiPushCore
 
 extension PostgresStatements {
-    /// - Parameters: - now: by the database's clock. - lead: the database's time minus this machine's. The messages
-    ///   have this machine's time.
+    /// - Parameters:
+    ///   - now: by the database's clock.
+    ///   - lead: the database's time minus this machine's. The messages have this machine's time.
     static func inserting(
         _ arrivals: [(sequence: Int64, arrival: Arrival)], at now: Int64, lead: Int64
     ) -> PostgresConnection.Step {

@@ -12,9 +12,11 @@ public struct SQLStatement: Sendable, Hashable {
 
     /// Creates a statement.
     ///
-    /// - Parameters: - text: one `INSERT`, `UPDATE`, `DELETE`, `MERGE`, `SELECT` or `WITH`. Qualify table names with
-    ///   their schema. The gateway's role needs the rights. - values: the values of `$1`, `$2` and so on, as texts.
-    ///   PostgreSQL converts each text to the expected type. `nil` is NULL.
+    /// - Parameters:
+    ///   - text: one `INSERT`, `UPDATE`, `DELETE`, `MERGE`, `SELECT` or `WITH`. Qualify table names with their schema.
+    ///     The gateway's role needs the rights.
+    ///   - values: the values of `$1`, `$2` and so on, as texts. PostgreSQL converts each text to the expected type.
+    ///     `nil` is NULL.
     public init(_ text: String, _ values: String?...) { (self.text, self.values) = (text, values) }
 
     /// Whether the statement cannot affect the transaction itself, as `COMMIT` does.
@@ -38,7 +40,9 @@ extension FetchCompletion {
     /// statement may take a second, and delays the gateway's other messages. Rows that it returns are discarded. An
     /// answer after the deadline does not count.
     ///
-    /// - Parameters: - result: with ``FetchResult/failed`` no statement runs. - statements: run in this order.
+    /// - Parameters:
+    ///   - result: with ``FetchResult/failed`` no statement runs.
+    ///   - statements: run in this order.
     /// - Returns: whether the answer counts, unless PostgreSQL refuses a statement. Outside a fleet, or with a
     ///   statement of another kind, the answer counts as ``FetchResult/failed``.
     @discardableResult

@@ -4,8 +4,10 @@ import KiiPushCore
 extension Profile {
     /// Registers the profile with the cloud, and stores its account and secrets for later commands.
     ///
-    /// - Parameters: - isReplacing: whether to give up the stored registration. - payload: the form of pushes; `nil`
-    ///   keeps the present form. - isAnew: whether to drop all choices of the former registration.
+    /// - Parameters:
+    ///   - isReplacing: whether to give up the stored registration.
+    ///   - payload: the form of pushes; `nil` keeps the present form.
+    ///   - isAnew: whether to drop all choices of the former registration.
     /// - Throws: As ``PushAgent/register(replacing:)``, and ``FileError``.
     func register(
         _ account: SavedProfile.Account, with cloud: CloudSettings, calls: CallOptions? = nil,
