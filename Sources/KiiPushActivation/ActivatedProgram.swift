@@ -4,7 +4,6 @@ import KiiPushCore
 final class ActivatedProgram {
     enum Utterance {
         case answer(ActivationAnswer)
-        /// An unreadable line. Reported once for each process.
         case nonsense(String)
         /// The program closed the socket, or sent too many unreadable lines.
         case end
@@ -64,8 +63,8 @@ final class ActivatedProgram {
     ) throws(SystemError) -> ChildProcess {
         let program = launch.words[0]
         let started = Monitor<Result<ChildProcess, SystemError>?>(nil)
-        // An optional, so that ``spawn(_:)`` can close this process's copy of the program's end of the socket. With
-        // that copy open, this process would not notice that the program closed the socket.
+        // An optional, so that ``spawn(_:)`` can close this process's copy of the program's end of the socket. An open
+        // copy would hide that the program closed the socket.
         let launch = Locked<ChildProcess.Launch?>(launch)
         do throws(SystemError) {
             try OSThread(name: "kii-reaper") {

@@ -15,7 +15,7 @@ package struct ActivationQueue: Sendable {
         package var deadline: MonotonicInstant
     }
 
-    /// A step for the caller, with the number of an entry.
+    /// A step for the caller, with the entry's number.
     package enum Order: Sendable, Hashable {
         case start(with: Int)
         case send(Int)
@@ -190,7 +190,7 @@ package struct ActivationQueue: Sendable {
         let late = self.waiting.filter { $0.deadline <= now }
         self.waiting.removeAll { $0.deadline <= now }
         self.orders += late.map { .fail($0.number, reason: Self.late) }
-        // An idle process that reads no messages and does not end would block all messages.
+        // An idle process that reads no more messages but does not end would block all messages.
         let isInTheWay = !late.isEmpty && self.sent.isEmpty && self.process?.isDeaf == true
         switch self.process?.ending {
         case .no where isInTheWay || self.sent.contains { self.limit(of: $0) <= now },

@@ -111,7 +111,7 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         self.configuration = configuration
         self.lifecycle = lifecycle
         self.report = report
-        // Without sockets to programs there is no descriptor to watch.
+        // Programs that read standard input have no socket to watch.
         self.thread = PollThread(name: "kii-activator", watchesDescriptors: configuration.input == .descriptor)
     }
 

@@ -19,7 +19,6 @@ final class ActivatorLoop: PollLoop {
         var whenEnded: (@Sendable (ChildProcess.Ending) -> Void)?
     }
 
-    /// The badge of the agent. Weak, so that an activator does not keep its agent alive.
     struct AgentsBadge {
         weak var badge: (any KeptBadge)?
     }
@@ -59,7 +58,7 @@ final class ActivatorLoop: PollLoop {
     func turn(_ messages: [Message], readable: Set<Int32>) -> PollWait? {
         self.program?.write()
         if let descriptor = self.program?.openDescriptor, readable.contains(descriptor) { self.read() }
-        // Before deliveries, so that no message goes to an ended program.
+        // Before new deliveries, so that no message goes to an ended program.
         for case .ended(let processID, let ending) in messages { self.ended(processID, ending) }
         let now = MonotonicInstant.now()
         for message in messages {

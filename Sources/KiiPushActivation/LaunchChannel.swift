@@ -83,7 +83,7 @@ package final class LaunchChannel: Sendable {
         let line = answer.line
         self.output.withLock { output in
             guard output.closedAt == nil else { return }
-            // Sends nothing while older bytes wait: lines must not mix.
+            // Sends nothing while older bytes wait, so that lines keep their order.
             let count = output.rest.isEmpty ? max(0, self.socket.send(line[...], flags: Int(MSG_DONTWAIT))) : 0
             output.rest += line[count...]
         }

@@ -140,7 +140,6 @@ private final class LaunchReception: Sendable {
         }
     }
 
-    /// Waits for running handlers, then reports unfinished messages as failed.
     func end() async {
         try? await self.loop.run { [pipeline = self.pipeline] in pipeline.value.drain() }
         let deadline = MonotonicInstant.now() + self.agent.runtime.configuration.shutdownGrace

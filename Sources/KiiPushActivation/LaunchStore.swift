@@ -55,7 +55,7 @@ final class LaunchStore: ImmediateStore {
         let waiting = self.entries.values.filter { $0.state == .waiting && $0.installation == claim.installation }
             .sorted { $0.sequence < $1.sequence }
         switch claim.kind {
-        // This store has no rows of earlier processes and no retries.
+        // Kinds of claims for rows of an earlier process or for retries. This store has neither.
         case .unsettled, .paused, .suspects, .retries: break
         case .sources(let after):
             let numbers = Set(waiting.compactMap(\.source)).filter { $0 > after ?? .min }.sorted()

@@ -78,8 +78,8 @@ final class DesktopLoop: PollLoop {
             self.hasShown = true
             item.pending.decide(.presented)
             self.board.show(item, as: key)?.pending.request.respond(.expired)
-            // The new notification does not reuse the old number in `Notify`: a click on the old notification could
-            // then count as a click on the new notification.
+            // Does not replace by number in `Notify`: a late click on the old notification would then count for the new
+            // one.
             _ = self.hear()
             for old in self.board.replaced(by: key) {
                 self.end(old, .expired)
@@ -147,7 +147,7 @@ final class DesktopLoop: PollLoop {
             if new != nil { self.standing = .ready } else if isAnyLost { self.serviceLost(.serviceEnded) }
         case .invoked(let key, let action):
             guard let action = DesktopNotification.userAction(key: action) else { return }
-            // Some services keep a notification on the screen after the user chose an action.
+            // Some services keep a notification on the screen after a click.
             if self.end(key, .opened(action)) { self.service?.close(key) }
         // Reason 2 of `NotificationClosed`: dismissed by the user.
         case .closed(let key, let reason): self.end(key, reason == 2 ? .dismissed : .expired)

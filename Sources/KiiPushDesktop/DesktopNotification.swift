@@ -49,7 +49,7 @@ struct DesktopNotification {
         key.map { self.configuration.localizedText($0, arguments) ?? $0 }
     }
 
-    /// In milliseconds. -1 means the service's default; 0 means until the user reacts.
+    /// In milliseconds. -1 means the service's default; 0 means that the notification stays until the user reacts.
     private var displayTime: Int32 {
         self.configuration.displayTime.map { Int32(clamping: max($0, .zero).wholeMillisecondsRoundedUp) }
             ?? (self.capabilities.contains("persistence") ? -1 : 0)

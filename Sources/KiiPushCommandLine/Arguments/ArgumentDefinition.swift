@@ -92,7 +92,7 @@ package struct BoundArgument {
 }
 
 extension ParsableArguments {
-    /// The declared values in the order of the source. The values of a group are listed at the group's position.
+    /// The declared values in the order of the source. A group's values have the group's position.
     package func boundArguments(section: String? = nil) -> [BoundArgument] {
         Mirror(reflecting: self).children.flatMap { child -> [BoundArgument] in
             if let group = child.value as? any DeclaredGroup { return group.boundArguments() }

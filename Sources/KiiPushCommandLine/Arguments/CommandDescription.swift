@@ -14,7 +14,7 @@ package struct CommandDescription {
         self.topics = topics ?? self.configuration.topics
     }
 
-    /// The values in the order of the source, then `--help`. The tool itself also has `--version`.
+    /// The command's values, then `--help`. The tool itself also has `--version`.
     package var arguments: [ArgumentDefinition] {
         let help = ArgumentDefinition(kind: .flag, short: "h", long: "help", help: "Show this page.")
         let version = ArgumentDefinition(kind: .flag, long: "version", help: "Print the version.")
@@ -28,14 +28,12 @@ package struct CommandDescription {
 
     package var subcommands: [CommandDescription] { self.withHiddenSubcommands.filter { !$0.configuration.isHidden } }
     package var name: String { self.configuration.commandName }
-    /// For example `kii-push send topic`.
     package var path: String { self.words.joined(separator: " ") }
     var isGroup: Bool { !self.subcommands.isEmpty }
     package var options: [ArgumentDefinition] { self.arguments.filter { !$0.isPositional } }
     var positionals: [ArgumentDefinition] { self.arguments.filter(\.isPositional) }
     package var withAllBelow: [CommandDescription] { [self] + self.subcommands.flatMap(\.withAllBelow) }
 
-    /// For example `kii-push decode [OPTIONS] [FILE]`.
     package var usage: String {
         guard !self.isGroup else { return "\(self.path) COMMAND" }
         let required = self.options.filter(\.isRequired).map(\.usageLabel)

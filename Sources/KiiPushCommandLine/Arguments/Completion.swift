@@ -7,7 +7,6 @@ package struct Completion {
     }
 
     package let tool: CommandDescription
-    /// Answers a question about the state on this machine. The second argument is the words before the cursor.
     package let ask: (CompletionQuestion, [String]) -> [String]
 
     package init(tool: CommandDescription, ask: @escaping (CompletionQuestion, [String]) -> [String]) {

@@ -4,7 +4,6 @@ package enum CompletionKind: Equatable, Sendable {
     case file
     case directory
     case program
-    /// Candidates that the tool lists at the moment of completion.
     case asked(CompletionQuestion)
 }
 

@@ -63,7 +63,6 @@ final class ValueBox<Value: ArgumentValue>: ArgumentBox {
     }
 
     var value: Value {
-        // The parser reports a missing value before a command can read it.
         guard let value = self.stored else { preconditionFailure("read before it was parsed") }
         return value
     }

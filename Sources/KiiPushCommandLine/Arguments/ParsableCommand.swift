@@ -33,7 +33,7 @@ package struct CommandConfiguration: Sendable {
     /// Paragraphs below the examples. Help wraps each of them separately.
     package var discussion: [String] = []
     package var subcommands: [any ParsableCommand.Type] = []
-    /// The headings of the list of subcommands, each with the names below it. Default: one heading for all.
+    /// Groups of subcommands for help, each with a heading. Default: one group with all subcommands.
     package var groups: [(title: String, names: [String])] = []
     /// The subcommand to suggest if a word resembles no subcommand.
     package var likelySubcommand: String?

@@ -110,7 +110,6 @@ extension InboxAccessError {
         switch self {
         case .missing, .neverReceived, .removed: .missingInput
         case .newerVersion: .configuration
-        // The receiving process has ended or does not answer: try again.
         case .ended, .silent: .temporary
         case .damaged, .unusable, .refused: .inputOutput
         }

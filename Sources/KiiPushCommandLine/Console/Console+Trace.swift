@@ -1,6 +1,5 @@
 package import KiiPushCore
 
-/// The output of `trace`: the message, and a line for each of its events.
 extension Console {
     package func show(_ trace: MessageRecord, withPayload: Bool) throws {
         let (content, state) = (TracedContent(trace), TraceWords(trace.state))

@@ -15,7 +15,7 @@ extension String {
 }
 
 extension Character {
-    /// 0, 1 or 2. A character of several scalars is as wide as its widest scalar.
+    /// 0, 1 or 2. A character of several Unicode scalars is as wide as its widest scalar.
     fileprivate var displayWidth: Int {
         // Variation selector 16 requests an emoji, which is wide.
         if self.unicodeScalars.contains("\u{fe0f}"), self.unicodeScalars.count > 1 { return 2 }

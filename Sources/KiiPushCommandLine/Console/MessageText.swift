@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// A message as text for people. Texts of senders are escaped for a terminal.
+/// Formats a message for people. Texts of senders are escaped for a terminal.
 struct MessageText {
     private let message: ReceivedMessage
     private let style: TerminalStyle

@@ -28,7 +28,7 @@ package final class OutputQueue: Sendable {
     }
 
     private static let mostBytes = 4 << 20
-    /// The longest time without progress after the command has begun to end.
+    /// The longest time without progress after the command has begun to end. The queue then drops its output.
     private static let patience = Duration.seconds(2)
 
     private static let all = Locked<[OutputQueue]>([])

@@ -26,7 +26,6 @@ package struct StandardStream: Sendable {
 
     package var isTerminal: Bool { isatty(self.descriptor) == 1 }
 
-    /// The terminal's width in columns; `nil` if unknown.
     var terminalColumns: Int? {
         var size = winsize()
         guard ioctl(self.descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

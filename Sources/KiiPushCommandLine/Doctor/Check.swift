@@ -55,7 +55,6 @@ package struct Finding: Sendable {
     package enum Outcome: String, Sendable { case ok, warning, failed, skipped }
 
     package let outcome: Outcome
-    /// The observation in one line, without secrets.
     let evidence: String
     package let fix: String?
     /// The command's exit status if this is the first failed check; `nil` if the check did not fail.

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Finds mistakes in `aps`.
+/// Finds mistakes in a payload's `aps`.
 ///
 /// - Source: Apple's page "Generating a remote notification"; Kii's guide on the calls of its iOS handlers.
 struct APSLint {

@@ -3,9 +3,9 @@ package import KiiPushCore
 /// A part of a payload that probably does not have the effect that its sender intended.
 package struct LintFinding {
     enum Level: String {
-        /// Receivers ignore the part.
+        /// Receivers ignore this part.
         case error
-        /// Receivers accept the part, but its meaning is unexpected or depends on the receiver.
+        /// Receivers accept this part, but its meaning is unexpected or depends on the receiver.
         case warning
         /// Correct under certain conditions. `--lint` accepts it.
         case note

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// Sorts the keys of a payload into Kii's fields, `aps`, custom keys, and ignored keys.
 struct MemberListing {
     private let message: ReceivedMessage
     private(set) var fields: [PayloadExplanation.Member] = []

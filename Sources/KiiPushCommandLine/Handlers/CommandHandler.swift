@@ -11,7 +11,6 @@ final class CommandHandler: OutsideHandler {
     private let activators: [Activator]
     private let loads: Locked<[Int]>
 
-    /// - Parameter directory: for the files that name running processes; `nil` for no files.
     init(
         _ words: [String], name: String, _ options: RunOptions, directory: String?,
         report: @escaping @Sendable (Activator.Event) -> Void
@@ -36,7 +35,7 @@ final class CommandHandler: OutsideHandler {
 
     func begin() {
         guard let directory else { return }
-        // The other activators start with their first message: an unused activator needs no thread.
+        // Activators without such a file start with their first message: an unused activator needs no thread.
         for number in LeftoverPrograms.numbers(in: directory) where number <= self.activators.count {
             self.activators[number - 1].begin()
         }

@@ -30,7 +30,6 @@ package struct HandlerOutcome: Sendable, Hashable {
     package var ending: Ending
     package var elapsed: Duration
 
-    /// For the output: `exec ./on-push  exit 0`.
     package var text: String { "\(self.target.terminalSafe)  \(self.words.text.terminalSafe)" }
     package var members: [(String, JSONValue)] {
         [("handler", JSONValue(self.target)), (self.words.key, self.words.value)]

@@ -81,7 +81,7 @@ extension RunSettings {
             }
         }
         guard let command = options.handler.exec else { return nil }
-        // The shell's parameters follow the text: $0 is `kii-push`, $1 and so on are the arguments.
+        // The words after the shell's script: `kii-push` is $0, the arguments are $1 and so on.
         let shell = ["/bin/sh", "-c", command.text, "kii-push"]
         let words = (options.handler.shell ? shell : command.words ?? []) + options.arguments
         guard let program = words.first else { throw CommandFailure(.internalError, "the command has no words") }

@@ -2,7 +2,6 @@ import Glibc
 import KiiPushCore
 
 package struct Journal: Sendable {
-    /// The numbers of syslog(3).
     package enum Priority: Int, Sendable {
         case error = 3
         case warning = 4

@@ -9,8 +9,8 @@ package enum LeftoverPrograms {
         "\(directory)/\(Self.firstFile)" + (number == 1 ? "" : "-\(number)")
     }
 
-    /// Ends processes of an earlier run that had more than `count` activators. The present activators end the others.
-    /// Returns at once.
+    /// Ends processes of an earlier run whose files have numbers above `count`. The first `count` activators of this
+    /// run end the other processes. Returns at once.
     ///
     /// - Parameters:
     ///   - grace: the time from SIGTERM to SIGKILL; `nil` for the default.
@@ -22,7 +22,6 @@ package enum LeftoverPrograms {
             var configuration = Activator.Configuration(command: [])
             configuration.processFile = Self.file(number, in: directory)
             if let grace { configuration.terminationGrace = grace }
-            // The activator's thread ends the process that the file names, and then exits.
             Activator(configuration: configuration, report: report).begin()
         }
     }

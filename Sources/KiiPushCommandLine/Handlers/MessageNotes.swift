@@ -9,7 +9,6 @@ package final class MessageNotes: Sendable {
         package var attempt: Int
         package var kind: String
         package var source: HandledMessage.Source?
-        /// `nil` during the attempt, or if its result is not reported.
         package var outcome: HandlerOutcome?
         /// The latest end of the attempt, by a clock that stops while the machine sleeps.
         var deadline: SuspendingClock.Instant
@@ -24,7 +23,6 @@ package final class MessageNotes: Sendable {
 
     package init() {}
 
-    /// Adds a note for a new attempt. A watched attempt ends with ``end(_:attempt:_:)``.
     package func begin(_ message: HandledMessage, _ context: DeliveryContext, isWatched: Bool) {
         let note = Note(
             attempt: context.attempt, kind: message.kind, source: message.source,

@@ -42,7 +42,7 @@ package struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
             // Before the answer, because the output of the answer shows this outcome.
             self.notes.end(message.key(context), attempt: context.attempt, answer.outcome)
             if case .postponed = answer.verdict {
-                // The next attempt has the same number.
+                // The next attempt has the same number, so this note must not remain.
                 self.notes.forget(message.key(context), attempt: context.attempt)
             }
             switch answer.verdict {

@@ -18,7 +18,6 @@ package enum ProgramLookup {
             hint: "name it with its whole path, make it executable, or install it")
     }
 
-    /// Finds a program by its path or along the PATH.
     package static func path(of program: String) -> String? {
         let path = EnvironmentVariable.path.value ?? "/bin:/usr/bin"
         // An empty part of the PATH is the working directory, as in posix_spawnp(3).

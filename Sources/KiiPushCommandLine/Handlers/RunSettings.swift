@@ -55,7 +55,6 @@ package struct RunSettings: Sendable, Hashable {
 
     package static var members: [String] { RunOptions().boundArguments().map(\.property) }
 
-    /// The spelling of `member` on a command line.
     package static func option(_ member: String) -> String { member == "arguments" ? "ARG" : "--\(member.kebabCase)" }
 
     package init(_ arguments: some ParsableArguments) {

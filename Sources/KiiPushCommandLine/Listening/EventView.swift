@@ -38,7 +38,7 @@ package struct EventView {
     private var open: [MessageKey: Open] = [:]
     private let count: Int?
     private var completed: Set<Int64> = []
-    /// The number of messages with an outcome; 0 if the caller did not set a count.
+    /// The number of messages with an outcome; 0 if the caller waits for no number of messages.
     package var completedCount: Int { self.formerCount + self.completed.count }
     /// The part of ``completedCount`` from earlier processes. Their message numbers may be used again.
     private var formerCount = 0
@@ -82,7 +82,7 @@ package struct EventView {
     package mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
         let key = MessageKey(id: context.messageID)
-        // The same attempt again, after the handler could not be started.
+        // The handler could not be started before, so this attempt was already shown.
         guard self.open[key]?.line?.context.attempt != context.attempt else { return false }
         let line = MessageFormat.Line(message: message, context: context, time: .now())
         self.open[key] = Open(attempt: context.attempt, line: line)
@@ -94,7 +94,7 @@ package struct EventView {
         return true
     }
 
-    /// Notes that another process now receives. With an inbox in memory, message numbers begin at 1 again.
+    /// Records that another process receives from now on. With an inbox in memory, its message numbers begin at 1.
     package mutating func beganAnew() {
         if self.isKept == false { self.forgetNumbers() }
     }
@@ -120,7 +120,7 @@ package struct EventView {
         guard open?.line != nil || self.style.filter.isEmpty else { return }
         let elapsed = open.map { ContinuousClock.now - $0.since }
         let isWritten = self.write(event, elapsed, note)
-        // If standard output goes to the journal too, one entry is enough: the entry with fields.
+        // If the journal gets standard output too, one entry is enough: the entry with fields.
         if isWritten, self.journal?.hasStandardOutput == true, !self.style.console.options.json { return }
         guard let format = self.style.format else {
             return try self.style.console.show(event, after: elapsed, outcome: note?.outcome, of: message.agent)

@@ -3,7 +3,7 @@ package import KiiPushCore
 /// Messages in a file, one JSON object in each line, for `kii-push replay`. The file has no tokens and no MQTT topics,
 /// which would identify the installation.
 package enum MessageRecording {
-    /// A valid payload is JSON in UTF-8, so the text keeps every byte.
+    /// A valid payload is JSON in UTF-8, so the text keeps every byte of the payload.
     package static func line(_ message: ReceivedMessage, id: Int64, receivedAt: Timestamp) -> String {
         JSONValue.object([
             ("v", 1), ("type", "recorded"), ("id", JSONValue(id)),

@@ -36,7 +36,6 @@ struct AgentMetrics {
     }
 
     private mutating func disconnected(_ agent: String) {
-        // A failed attempt to connect is no disconnection.
         if self.connected.remove(agent) != nil { self.disconnections += 1 }
     }
 

@@ -8,7 +8,7 @@ package actor MetricsPublisher {
     private let interval: Duration
     private let console: Console
     private let counted = Locked(AgentMetrics())
-    /// Whether a failure to write the file has been reported since the last success.
+    /// Whether writing the file has failed, and the failure was reported. A success resets the property.
     private var isFileFailing = false
     private var socket: MetricsSocket?
     private var others: (@Sendable () async -> String)?
@@ -61,7 +61,7 @@ package actor MetricsPublisher {
         self.counted.withLock { $0.count(event, of: agent) }
     }
 
-    /// Publishes the counts of a runtime's inbox too; `nil` when the runtime ends.
+    /// Adds the counts of a runtime's inbox to the metrics. `nil` removes them.
     package func count(inboxOf runtime: PushRuntime?) {
         guard let runtime else { return self.others = nil }
         self.others = { (try? await runtime.ledger())?.prometheusText ?? "" }
@@ -91,7 +91,7 @@ package actor MetricsPublisher {
 
     private static func checkIsOwn(_ file: String) throws {
         guard let opened = FileDescriptor(opening: file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
-            // The file is missing, or is a symbolic link, which is replaced itself.
+            // The file is missing, or is a symbolic link. The replacement replaces the link itself.
             if [ENOENT, ELOOP].contains(errno) { return }
             throw CommandFailure(.cannotCreate, "cannot read \(file), which would be replaced: \(errorText(errno))")
         }

@@ -11,7 +11,6 @@ extension CommandFailure: JSONReaderError {
         let name = error.pointer.tokens.isEmpty ? "it" : error.pointer.description
         switch error.rule {
         case .notJSON(let cause) where cause.code == .unexpectedEnd || cause.code == .empty:
-            // The library's own advice is for senders of a payload.
             self.init(
                 exit, "\(place): the file is \(cause.code == .empty ? "empty" : "cut short")",
                 hint: exit == .configuration

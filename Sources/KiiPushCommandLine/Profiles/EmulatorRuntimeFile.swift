@@ -35,7 +35,7 @@ package struct EmulatorRuntimeFile: Sendable {
         var app = KiiApp(
             appID: try file.required("appID").text(), appKey: Secret(try file.required("appKey").text()),
             baseURL: try file.required("baseURL").text())
-        // A random ID in the emulator's state: it stays the same if the port changes.
+        // The administrator's ID is random and stored with the emulator's state, so it stays the same on another port.
         app.issuer = "emulator \(clientID)"
         self.app = app
         self.caFile = try file["caFile"]?.text()

@@ -40,8 +40,8 @@ package struct FilePaths: Sendable {
         self.emulator = Self.emulatorFile()
     }
 
-    /// XDG's directories, by default `/etc/xdg`; not `/etc/kii-push`, which belongs to the service, whose secrets users
-    /// cannot read.
+    /// XDG's directories, by default `/etc/xdg`. `/etc/kii-push` is not among them: it belongs to the system service,
+    /// whose secrets users cannot read.
     private static func systemConfigurations() -> [String] {
         let named = EnvironmentVariable.configurationDirectories.text?.split(separator: ":").map(String.init)
         // XDG requires to ignore relative paths.

@@ -87,7 +87,6 @@ struct PostgresAddress {
         return options
     }
 
-    /// The first host of the connection that is another machine; `nil` if there is none.
     private static func otherMachine(_ options: [String: String]) -> Substring? {
         func list(_ option: String) -> [Substring] {
             (options[option] ?? "").split(separator: ",", omittingEmptySubsequences: false)

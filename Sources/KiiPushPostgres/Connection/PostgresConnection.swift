@@ -11,8 +11,8 @@ final class PostgresConnection: DescriptorOwner {
 
     enum Answer {
         case rows([PostgresRows])
-        /// The server refused the batch and rolled it back. `step` is the index of the refused statement. `places` are
-        /// indices that an error of this schema names.
+        /// The server refused the batch and rolled it back. `step` is the index of the refused statement. If the error
+        /// is one of this schema, `places` are the indices of the refused elements.
         case refused(InboxError, places: [Int], step: Int)
         /// The connection broke, so it is unknown whether the batch was committed.
         case unknown(InboxError)

@@ -31,13 +31,11 @@ extension InboxError {
     init(sqlState: String, step: String) {
         let kind: Kind =
             switch sqlState {
-            // Disk full; out of memory.
             case "53100", "53200": .full
             case "25006", "42501": .notPermitted
             case "KII01": .fenced
             case "KII05": .ofAnother
             case "KII08": .restored(missing: nil)
-            // A schema, table or function that is missing, or that already exists.
             case "3F000", "42P01", "42883", "42P07", "42723": .halfMade
             case "KII03", "55P03", "40001", "40P01": .locked
             case _ where sqlState.hasPrefix("08") || sqlState.hasPrefix("57"): .away

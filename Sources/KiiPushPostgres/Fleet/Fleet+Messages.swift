@@ -26,8 +26,7 @@ extension Fleet {
         let failure = Locked<(any Error)?>(nil)
         try await self.askingTheOne { connection throws(InboxError) in
             let step = "reading messages"
-            // Limits the time of an idle transaction: PostgreSQL cannot vacuum dead rows while a reader of the list
-            // pauses.
+            // Limits idle transactions: PostgreSQL cannot vacuum dead rows while the reader of this list pauses.
             try connection.execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5min'", step: step)
             try connection.execute(
                 """

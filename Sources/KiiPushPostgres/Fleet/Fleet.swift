@@ -31,12 +31,12 @@ public struct Fleet: Sendable {
         }
     }
 
-    /// Throws unless each database can be reached, has the tables of this version, and gives this role the rights of a
-    /// gateway.
+    /// Checks each database: whether it can be reached, has the tables of this version, and gives this role the rights
+    /// of a gateway.
     ///
-    /// - Throws: `PushAgentError.inbox` also for a role without the rights, and for a database with only some of the
-    ///   tables, as during the restoration of a backup. `PushAgentError.invalidConfiguration` for an unusable address,
-    ///   and for a database without the tables.
+    /// - Throws: `PushAgentError.inbox` if a database cannot be reached, lacks a right, or has only some of the tables,
+    ///   as during the restoration of a backup. `PushAgentError.invalidConfiguration` for an unusable address, and for
+    ///   a database without the tables.
     public func check() async throws { _ = try await self.asking(PostgresSchema.checkRights) }
 
     package func schemaVersion() async throws -> Int {
@@ -75,7 +75,6 @@ public struct Fleet: Sendable {
         for (target, texts) in try await self.places(of: texts) { try await self.declare(texts, at: target) }
     }
 
-    /// Assigns agents to databases: the database that already declares the agent, otherwise by the hash of the name.
     private func places(of texts: [String: String]) async throws -> [String: [String: String]] {
         let targets = self.store.targets
         let names = Array(texts.keys)
@@ -99,7 +98,7 @@ public struct Fleet: Sendable {
         return places
     }
 
-    /// FNV-1a, so that every process computes the same database. Shards use another hash.
+    /// FNV-1a: every process must compute the same database. Shards use another hash.
     static func place(of name: String, among count: Int) -> Int {
         let hash = name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return Int((hash >> 32) % UInt64(max(count, 1)))

@@ -62,8 +62,7 @@ final class FleetLease {
     private func plan() {
         guard !self.isCancelled else { return }
         if let timer { self.loop.cancel(timer) }
-        // 3 s with a lease of 10 s; 0.4 s while shards change gateways. Counted from the last request: other gateways
-        // see the new lease as soon as it is committed.
+        // 3 s with a lease of 10 s; 0.4 s while shards change gateways. Counted from the last renewal's request.
         let pause = self.isHasty || self.isOver ? self.length / 25 : self.length * 0.3
         self.timer = self.loop.schedule(at: max(self.loop.now, self.askedAt + pause)) { [weak self] in self?.renew() }
     }
@@ -71,7 +70,7 @@ final class FleetLease {
     private func renew() {
         guard self.answerEnd == nil else { return }
         self.askedAt = self.loop.now
-        // Counted from before the request, minus a fifth: stopping agents takes time.
+        // Counted from before the request, minus a fifth, because agents take time to stop.
         let end = ContinuousClock.now + self.length * 0.8
         self.answerEnd = end
         self.store.renew(joins: self.joins) { [weak self] result in

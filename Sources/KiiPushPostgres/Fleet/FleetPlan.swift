@@ -22,7 +22,6 @@ struct FleetPlan {
         var isRefused = false
         var isLeaving = false
         var isDraining = false
-        /// Whether the release of the shard in the database is under way.
         var isReleasing = false
     }
 
@@ -47,8 +46,8 @@ struct FleetPlan {
     var agentCount: Int { self.agents.count }
     /// Whether shards are about to change gateways, so that the lease should be renewed soon.
     var isUnsettled: Bool {
-        // Shares are rounded up, so their sum may exceed the number of shards by less than the number of gateways. A
-        // single gateway may have all the missing shards.
+        // Gateways round their shares up, so the last gateway may lack some shards, but fewer than the number of
+        // gateways.
         self.shards.count < self.share - self.gateways
             || self.shards.values.contains { $0.isLeaving || !$0.isRead && !$0.isRefused }
     }
@@ -173,8 +172,8 @@ struct FleetPlan {
     private mutating func handOver() -> [Step] {
         let staying = self.shards.filter { !$0.value.isLeaving }.keys
         guard staying.count > self.share || staying.count < self.shards.count else { return [] }
-        // Hands over the highest numbers. A gateway takes the lowest free shards first, so the other order would move
-        // the same few shards again and again.
+        // Hands over the highest numbers. A new gateway takes the lowest free shards first, so the same few shards
+        // would otherwise move again and again.
         for id in staying.sorted(by: >).prefix(max(0, staying.count - self.share)) {
             self.shards[id]?.isLeaving = true
         }

@@ -1,7 +1,7 @@
 #if Postgres
 import KiiPushCore
 
-/// A user's request for a message, to its gateway.
+/// A user's request to retry or to drop a message. The message's gateway carries it out.
 struct FleetRequest: Sendable, Hashable {
     var decision: PushRuntime.Decision
     var message: Int64

@@ -1,7 +1,6 @@
 #if Postgres
 import KiiPushCore
 
-/// Runs the agents of a gateway's shards, and starts and stops them as shards change.
 final class FleetReception: Sendable {
     private enum Event: Sendable {
         case lease(FleetLease.Event)
@@ -61,7 +60,7 @@ final class FleetReception: Sendable {
         }
         let isWritten = await self.runtime.writes(within: Self.patience)
         if isWritten { try? await self.save(self.unsaved.of(0..<1024)) }
-        // If the database cannot be reached, the lease ends by itself.
+        // If the database cannot be reached, the gateway cannot give up its lease, which then ends by itself.
         try? await self.ask { _, completion in
             if isWritten { return lease.value.leave(completion: completion) }
             lease.value.cancel()

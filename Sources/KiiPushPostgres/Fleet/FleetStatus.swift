@@ -7,14 +7,14 @@ public struct FleetStatus: Sendable, Hashable {
     public struct Gateway: Sendable, Hashable {
         /// The condition of a gateway.
         public enum Condition: String, Sendable, Hashable {
-            /// Its lease is valid.
+            /// The gateway's lease is valid.
             case alive
-            /// Its lease is over, but its connection to the database exists: the process hangs, or the database is
-            /// slow.
+            /// The gateway's lease is over, but its connection to the database exists: the process hangs, or the
+            /// database is slow.
             case late
-            /// It has handed over its shards and ended.
+            /// The gateway has handed over its shards and ended.
             case stopped
-            /// Its lease and its connection are over: it was killed, or the network failed.
+            /// The gateway's lease and connection are over: the process was killed, or the network failed.
             case gone
         }
 
@@ -24,27 +24,28 @@ public struct FleetStatus: Sendable, Hashable {
         public var name: String
         /// The machine of the gateway's latest process.
         public var host: String
-        /// The process ID on that machine.
+        /// The process ID of the gateway's latest process.
         public var processID: Int
-        /// Whether it is alive, or how it ended.
+        /// Whether the gateway is alive, or how it ended.
         public var condition: Condition
         /// The time since the gateway stopped, or since its lease was over; `nil` if the gateway is alive.
         public var endedFor: Duration?
-        /// Whether its lease is valid.
+        /// Whether the gateway's lease is valid.
         public var isAlive: Bool { self.condition == .alive }
         /// Whether the gateway is handing over all its shards.
         public var isDraining: Bool
-        /// The number of its shards, of 1,024.
+        /// The number of the gateway's shards, of 1,024.
         public var shards: Int
-        /// The number of agents that are declared for its shards.
+        /// The number of agents that are declared for the gateway's shards.
         public var agents: Int
-        /// The number of messages in its shards that wait for a handler or a retry, or whose handler is running.
+        /// The number of messages in the gateway's shards that wait for a handler or a retry, or whose handler is
+        /// running.
         public var unhandled: Int
         /// The age of the oldest message of ``unhandled``; `nil` if there is none.
         public var lag: Duration?
         /// The number of times that other gateways have declared this gateway dead.
         public var timesDeclaredDead: Int
-        /// The number of shards that it has freed because their gateways were dead.
+        /// The number of shards that this gateway has freed because their gateways were dead.
         public var shardsTakenOver: Int
     }
 

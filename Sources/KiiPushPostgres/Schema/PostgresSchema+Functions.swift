@@ -1,7 +1,7 @@
 #if Postgres
 extension PostgresSchema {
-    /// Every function has a fixed search path, whatever the caller's path is. PostgreSQL resolves the names in an SQL
-    /// function when the function is created.
+    /// PL/pgSQL functions have a fixed search path, so that the caller's path has no effect. The others need none:
+    /// PostgreSQL resolves the names in an SQL function when the function is created.
     static let plpgsql = "LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp"
 
     static let functions = """

@@ -14,7 +14,7 @@ package enum PostgresSchema {
         try connection.execute("BEGIN", step: step)
         try connection.execute("SELECT pg_advisory_xact_lock(\(self.lock))", step: step)
         try self.requireUnicode(connection)
-        // Does not use a schema that another user creates meanwhile: that schema could run foreign code.
+        // Does not use a schema that another user creates at the same time: it could run that user's code.
         if try !self.has("to_regnamespace('kii_push')", connection) {
             try connection.execute("CREATE SCHEMA kii_push", step: step)
         }

@@ -8,8 +8,6 @@ struct PostgresClaims {
     init(_ claims: [StoreClaim]) {
         self.claims = claims
         for (place, claim) in claims.enumerated() {
-            // Separate statements for claims of single rows: two claims may ask for the same row, and only the first
-            // gets it.
             let index = claim.isOfRow ? nil : self.groups.firstIndex { $0.statement == claim.statement }
             if let index {
                 self.groups[index].places.append(place)

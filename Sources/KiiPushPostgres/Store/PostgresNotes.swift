@@ -11,8 +11,8 @@ struct MessageNumbers {
     var left: Int { self.ranges.reduce(0) { $0 + $1.count } }
     var isLow: Bool { self.left < MessageNumbers.reserve }
 
-    /// Uses only numbers from this block on: they are higher than all numbers that other gateways have used for these
-    /// installations.
+    /// Drops all reserved numbers and uses this block. An installation's message numbers must rise even after another
+    /// gateway has used higher numbers.
     mutating func begin(block: Int64) {
         self.ranges = []
         self.add(block: block)
@@ -92,7 +92,7 @@ extension RowState {
     var isPending: Bool { self == .waiting || self == .inHand || self == .retry }
 }
 
-/// By installation, a row number that is not yet written: brokers repeat no row up to this number.
+/// Row numbers by installation, not yet written to the database. Brokers no longer repeat messages up to these rows.
 struct Proofs {
     private var through: [Int64: Int64] = [:]
 

@@ -10,8 +10,8 @@ package final class PostgresSession: Sendable {
         var token: Int64
         /// The number of the connection within the process. Each connection has a higher number than the one before.
         var session: Int64 = 0
-        /// The number of the last confirmed turn. With ``messages``, it detects a database that was replaced by an
-        /// older copy.
+        /// The number of the last confirmed turn. If the database knows only earlier turns, it was replaced by an older
+        /// copy.
         var turn: Int64
         var messages: Int64
     }

@@ -31,8 +31,8 @@ extension PostgresStatements {
         self.candidates("\(condition) AND \(self.isNotInHand)", by: rank)
     }
 
-    /// The rows of each claim. The first row is included whatever its size. The last columns are the row's number
-    /// within its claim, whether another row follows, and the index of the claim.
+    /// The rows for each claim, at least one whatever its size. The last columns are the row's number within its claim,
+    /// whether another row follows, and the index of the claim.
     private static func rows(_ candidates: String) -> String {
         """
         SELECT found.*, wanted.place
@@ -55,8 +55,6 @@ extension PostgresStatements {
         PostgresStatement(name, step, self.rows(candidates))
     }
 
-    /// Puts the messages' numbers into the installation's list. The rows of the messages stay unchanged: PostgreSQL
-    /// would write each changed row anew, with all its data. Parameter 7 is the number of the turn.
     private static func take(_ name: String, _ step: String, _ candidates: String) -> PostgresStatement {
         PostgresStatement(
             name, step,
@@ -72,7 +70,7 @@ extension PostgresStatements {
             """)
     }
 
-    /// Also ordered by the source, because otherwise PostgreSQL could not use the order of the index.
+    /// Also ordered by the source: without it, PostgreSQL would have to sort the rows.
     static let unsettled = read(
         "unsettled", "reading messages of no source",
         open("state = 0 AND source IS NULL AND sequence > wanted.argument", by: "source"))
@@ -94,7 +92,7 @@ extension PostgresStatements {
         "of_source", "taking messages of a source",
         open("state = 0 AND source = wanted.argument AND sequence < wanted.before"))
     static let row = take("row", "taking a message", open("state = 0 AND sequence = wanted.argument"))
-    /// A retry is also due if its pause exceeds the longest allowed pause: the database's clock was then set back.
+    /// A retry is also due if its pause exceeds the longest allowed pause. The database's clock was then set back.
     static let retries = take(
         "retries", "taking due retries",
         """

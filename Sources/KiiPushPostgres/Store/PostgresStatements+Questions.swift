@@ -153,8 +153,6 @@ extension PostgresStatements {
         WHERE former IN (SELECT key FROM moved)
         """)
 
-    /// The sums of all gateways' counts, the unfinished messages by state, and the number of messages that are with
-    /// handlers.
     static let ledger = PostgresStatement(
         "ledger", "reading the counts",
         """

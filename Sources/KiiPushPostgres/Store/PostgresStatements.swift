@@ -55,8 +55,6 @@ enum PostgresStatements {
         FROM unnest($2::bigint[], $3::text[]) AS refusal (message, detail)
         """)
 
-    /// Part of a statement that removes messages from the lists of messages that are with handlers. The lists stay
-    /// sorted.
     static func letGo(_ sequences: String) -> String {
         """
         UPDATE kii_push.installation
@@ -86,7 +84,7 @@ enum PostgresStatements {
         ), let_go AS (\(letGo("SELECT installation, sequences FROM ended")))
         SELECT installation, bytes FROM ended
         """)
-    /// The later of the two clocks, so that a slow clock of the gateway does not make the message old too early.
+    /// The later of the two clocks. With a slow gateway's clock alone, the message would be removed too early.
     private static let updatedWhenDone = "greatest(wanted.updated, kii_push.now_ms())"
 
     /// If the user opens a message whose handler is running, the message stays with the handler.
@@ -181,11 +179,11 @@ enum PostgresStatements {
         FROM kii_push.shard
         WHERE shard.gateway = $1::bigint::integer AND installation.shard = shard.id AND taken_in = $2::bigint
         """)
-    /// SQLSTATE of this schema: a repeated message is not equal to the row that it was compared with.
+    /// SQLSTATE of this schema: a repeated message differs from the stored row.
     static let notTheSame = "KII02"
-    /// SQLSTATE of this schema: a message with statements of a handler is not with a handler.
+    /// SQLSTATE of this schema: a handler's statements belong to a message that is no longer with a handler.
     static let notInHand = "KII06"
-    /// SQLSTATE of this schema: no time is left in the turn for further statements of handlers.
+    /// SQLSTATE of this schema: no time is left for further statements of handlers in this transaction.
     static let noTime = "KII07"
     /// SQLSTATE of this schema: an installation belongs to another gateway.
     static let ofAnother = "KII03"

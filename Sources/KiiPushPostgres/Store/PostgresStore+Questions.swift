@@ -35,7 +35,6 @@ extension PostgresStore {
     ) {
         var parameters = PostgresParameters()
         parameters.add(installation)
-        // A proof counts before it is written to the database.
         parameters.add(self.unprovenAfter(installation))
         self.ask(together: [(PostgresStatements.unproven, parameters)]) { answer in
             completion(

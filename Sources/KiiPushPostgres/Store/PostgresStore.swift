@@ -154,12 +154,12 @@ package final class PostgresStore: Store {
         case .refused(let error, let keys, _) where error.sqlState == PostgresStatements.ofAnother:
             let others = Set(keys.map { Int64($0) })
             self.forget(others)
-            // Drops changes of another gateway's messages. The database would refuse them again each time.
+            // Drops the results for messages of another gateway. The database would refuse the turn again each time.
             let lost = InboxError(.fenced, step: error.step, sqlState: error.sqlState)
             if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, lost) }
         case .refused(let error, _, _) where error.isFinal: self.giveUp(turn, error)
         case .refused(let error, _, _): self.fail(turn, error)
-        // After the reconnection, the database says whether this turn was committed: ``goOn(_:)``.
+        // The result is known after the reconnection: ``goOn(_:)``.
         case .unknown: self.underWay = turn
         }
     }
@@ -263,7 +263,7 @@ package final class PostgresStore: Store {
     }
 
     private func connect() {
-        // A new session number: statements of an earlier attempt may still reach the server.
+        // A new session number, because statements of an earlier attempt may still reach the server.
         self.gateway.session += 1
         let (configuration, gateway, loop, place) = (self.configuration, self.gateway, self.loop, self.place)
         let thread = try? OSThread(name: "kii-postgres") {
@@ -297,8 +297,8 @@ package final class PostgresStore: Store {
             self.giveBack(turn)
         } catch {
             self.line = .away(error)
-            // Ends for good if the database was replaced by older contents: it could give out numbers that this process
-            // has already used.
+            // A final error: the database was replaced by older contents, and could give out numbers that this process
+            // has used.
             guard error.isFinal else { return self.connectLater() }
             if let turn = self.underWay.take() { self.fail(turn, error) }
         }

@@ -3,7 +3,7 @@ import KiiPushCore
 
 struct PostgresTurn {
     private(set) var turn: Turn
-    /// By installation, the row up to which brokers repeat no row.
+    /// By installation: brokers no longer repeat messages up to this row.
     let proofs: [Int64: Int64]
     let pruned: Int64?
     let trims: Bool
@@ -15,7 +15,8 @@ struct PostgresTurn {
     private var plan: [StoredArrival] = []
     private var newOnes: Set<Int> = []
     private var finished: [MessageChange] = []
-    /// The other changes. A statement cannot change a row twice, so each round has at most one change of a message.
+    /// Changes of messages in groups. A statement cannot change a row twice, so a group has at most one change of a
+    /// message.
     private var rounds: [[MessageChange]] = []
     private var claims = PostgresClaims([])
     private var takesNumbers = false

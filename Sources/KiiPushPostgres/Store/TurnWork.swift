@@ -8,7 +8,8 @@ struct TurnWork {
     private var owners: [Int64?] = []
     private let startedAt: MonotonicInstant
 
-    /// After this time a refused turn is sent again without any statements of handlers.
+    /// The longest time for repeating a turn without refused answers. Then the turn runs without any statements of
+    /// handlers.
     private static let patience: Duration = .seconds(1)
 
     init(at now: MonotonicInstant) { self.startedAt = now }

@@ -1,8 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Answers a shell's completion script, with a candidate and its description in each line. For `:file`, `:directory`
-/// and `:program` the shell completes names itself. Errors print nothing, because the user is typing.
+/// Answers a shell's completion script, with a candidate and its description in each line. The answers `:file`,
+/// `:directory` and `:program` tell the shell to complete such names itself. Errors print nothing: the user is typing.
 struct CompleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "complete",

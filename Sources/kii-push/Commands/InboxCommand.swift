@@ -82,7 +82,6 @@ struct InboxStatsCommand: ParsableCommand {
     func run() async throws {
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
         try self.output.console.show(reader.ledger())
-        // Finds a damaged file, which may have lost messages.
         try reader.verify()
     }
 }

@@ -191,7 +191,7 @@ struct ListenCommand: ParsableCommand {
         if !style.filter.isEmpty {
             style.console.status("> Messages that the filter hides are not kept for later: that process handles them.")
         }
-        // Attaches before it lists the inbox, so that no event is lost in between.
+        // Attaches before it lists the inbox, so that it misses no event in between.
         let listening = try AttachedListening(
             client, directory: directory, style, installationID: installationID, count: self.count?.value)
         try await self.since?.show(from: directory, style)

@@ -22,7 +22,7 @@ final class ListenView: RemoteNotificationHandler {
         var isStopping = false
         var lastTrouble: String?
         var told: [PushEvent] = []
-        /// Whether the connection's state was shown. Messages of the inbox are shown after it.
+        /// Whether the connection's state was shown. Stored messages are shown only afterwards.
         var isOpen = false
         var held: [Call] = []
     }
@@ -85,8 +85,7 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    /// Shows and answers the messages of the inbox, which waited for the connection's state. Later messages do not
-    /// wait.
+    /// Shows and answers the stored messages that waited until the connection's state was shown.
     func open() async {
         let held = self.state.withLock { state in
             defer { state.held = [] }
@@ -137,7 +136,8 @@ final class ListenView: RemoteNotificationHandler {
             }
         }
         guard isLast else { return answer() }
-        // Answers the last message when no other message can start: an answered message was always shown.
+        // Answers the last message only when no other message can start, so that no message is answered without being
+        // shown.
         let isStopping = self.state.withLock { state in
             if !state.isStopping { state.answerLast = answer }
             return state.isStopping
@@ -167,7 +167,7 @@ final class ListenView: RemoteNotificationHandler {
                 return (state.answerLast.take(), state.held)
             }
             answer?()
-            // These messages were not shown. This thread must not block on output.
+            // Not shown, because this thread must not block on output. The next run shows these messages.
             for call in held { call.completion.setAside() }
         case .message(let message) where !message.isSaid && self.bridge == nil: break
         default:

@@ -28,8 +28,8 @@ struct Listening: Sendable {
                 return await self.untilEnding(signals)
             }
             group.addTask {
-                // Shows messages after 5 s without a connection: a connection may take longer than a message's time
-                // limit.
+                // Shows stored messages after 5 s even without a connection. Connecting may take longer than a
+                // message's time limit.
                 try? await Task.sleep(for: .seconds(5))
                 await self.view.open()
                 return nil
@@ -66,7 +66,7 @@ struct Listening: Sendable {
             var ending: ListenEnding?
             for await result in group {
                 guard let result else { continue }
-                // The first reason counts, unless stopping causes an error.
+                // The first reason to end counts, unless stopping causes an error.
                 if ending == nil { ending = result } else if case .failed = result { ending = result }
                 group.cancelAll()
             }

@@ -56,7 +56,7 @@ struct ReplayCommand: ParsableCommand {
     func run() async throws {
         let console = self.output.console
         let messages = try self.messages(console)
-        // Without a directory: the profile's directory records the programs of the process that receives.
+        // No directory, because the files in the profile's directory belong to the process that receives.
         guard let outside = try self.handler.settings.outsideHandler(directory: nil, report: { _ in }) else {
             for message in messages { try console.show(message.received, message.context(attempt: 1)) }
             return

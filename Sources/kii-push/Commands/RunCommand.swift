@@ -54,7 +54,8 @@ struct RunCommand: ParsableCommand {
     func run() async throws {
         let service = RunService(console: self.output.console)
         var session = try await self.session(service, nil, isFirst: true)
-        // Not before: registering may take minutes, and a signal must end it at once.
+        // Handles signals only from here on. Until here a signal ends the process at once: registering may take
+        // minutes.
         let signals = try StopSignals.ofCommand(asks: [SIGHUP, SIGUSR1])
         // Before the metrics' socket is created: a second `run` then reports the process that receives, and not that
         // the socket is in use.
@@ -80,8 +81,8 @@ struct RunCommand: ParsableCommand {
 
     private var own: RunSettings { RunSettings(self.options) }
 
-    /// The profile's registration. A configured but unregistered profile becomes a pseudo user. Exceptions are an
-    /// emulator, which every profile finds, and a password, which belongs to a user.
+    /// The profile's registration. A configured but unregistered profile is registered as a pseudo user. Exceptions are
+    /// a profile with an emulator, and a profile with a password, which belongs to a user.
     private func registration(
         of profile: Profile, with cloud: CloudSettings, mayRegister: Bool, _ console: Console
     ) async throws -> (saved: SavedProfile, registration: Registration) {
@@ -136,7 +137,7 @@ struct RunCommand: ParsableCommand {
         if let keepAlive = settings.options.keepAlive { identity.keepAlive = keepAlive.duration }
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
-        // A message's time limit would otherwise begin while the message waits for a busy program.
+        // As many handlers as programs. More messages would wait for a busy program, within their time limit.
         configuration.concurrentHandlers = receiver.concurrency
         let runtime = try PushRuntime(configuration: configuration)
         let offline = service.offlineLimit(settings.options.exitWhenOffline?.duration)

@@ -69,8 +69,9 @@ enum PasswordPrompt {
         CommandFailure(.inputOutput, "cannot ask for the password: \(errorText(code))")
     }
 
-    /// Installs a signal handler that restores the terminal before the signal ends the program. Returns the former
-    /// action.
+    /// Installs a signal handler that restores the terminal before the signal ends the program.
+    ///
+    /// - Returns: the former action of the signal.
     private static func restoreTerminal(at number: Int32) -> sigaction {
         var new = sigaction()
         new.__sigaction_handler.sa_handler = { number in

@@ -75,7 +75,6 @@ struct DoctorCommand: ParsableCommand {
                     profile.saved == nil
                     ? .warning("\(evidence); it is not registered", fix: profile.registerHint) : .ok(evidence)
             } catch let failure as CommandFailure where failure.exit == .unreachable {
-                // The configuration is correct, but the emulator is not running.
                 configuration = .ok("profile '\(location.name)', emulator")
                 emulatorGone = failure
             } catch {

@@ -39,8 +39,8 @@ extension DoctorSession {
         }
     }
 
-    /// Asks the process that receives as this profile about its connection. A second connection would end the first
-    /// one.
+    /// Asks the process that receives as this profile about its connection. A second connection would end its
+    /// connection.
     private func findings(of holder: String) async -> BrokerFindings {
         let reason = "\(holder) receives as this profile, and a second connection would knock it off"
         let unknown = BrokerFindings(connack: .unknown(reason))

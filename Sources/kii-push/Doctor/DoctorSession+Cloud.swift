@@ -2,7 +2,6 @@ import KiiPushCommandLine
 import KiiPushCore
 
 extension DoctorSession {
-    /// Signing in as the app changes nothing in the cloud.
     func app() async throws -> Finding {
         let app = self.cloud.app
         do {

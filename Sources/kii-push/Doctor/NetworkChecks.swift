@@ -11,7 +11,7 @@ struct NetworkChecks: Sendable {
     let report: PushRuntime.Inspection?
     let failure: TransportError?
     let now: Timestamp
-    /// The port that a firewall blocks, if the result is about the port for WebSocket instead.
+    /// A blocked port of the broker, if the result is about the port for WebSocket.
     var swallowedPort: UInt16?
 
     private var place: String { "\(self.host):\(self.port)" }

@@ -10,7 +10,7 @@ actor AttachedListening {
     private let count: Int?
     var completedCount: Int { self.view.completedCount }
 
-    /// The wait for the next process that receives: a service manager pauses before a restart.
+    /// The longest wait for the next process that receives. A service manager pauses before a restart.
     private static let patience = Duration.seconds(15)
 
     /// Attaches to the process. Later events are queued until ``run(timeout:)`` shows them.

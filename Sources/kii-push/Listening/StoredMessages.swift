@@ -1,7 +1,6 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The stored messages that `--since` shows before new messages.
 enum SinceChoice: ExpressibleByArgument, Equatable {
     case all
     case message(Int64)

@@ -8,8 +8,7 @@ struct SubscriptionCheck: Sendable {
     let account: SavedProfile.Account
     let console: Console
 
-    /// Asks the cloud about each target. If the cloud cannot be reached, the agent reports it, and this method does
-    /// not.
+    /// Asks the cloud about each target. If the cloud cannot be reached, only the agent reports the problem.
     func warn(about targets: [SubscriptionTarget], of principal: Principal) async {
         guard !targets.isEmpty,
             let runtime = try? PushRuntime(

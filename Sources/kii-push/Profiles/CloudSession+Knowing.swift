@@ -39,7 +39,7 @@ extension CloudSession {
     }
 
     /// Whether the profile is subscribed to a target. `nil` if a former subscription has ended, or if the cloud refuses
-    /// the answer, for example for a topic of a group that the user has left.
+    /// to answer, for example about a topic of a group that the user has left.
     func isSubscribed(
         _ principal: Principal, to target: SubscriptionTarget, known source: SubscriptionSource
     ) async throws -> Bool? {

@@ -21,7 +21,6 @@ package struct ProfileConfiguration: Sendable {
         "allowPlainHTTP", "transport", "subscriptions", "run",
     ]
 
-    /// The first file that configures, or should configure, the profile's cloud.
     var path: String? {
         self.parts.first { part in
             let keys = part.value.pairs.map { $0.0 }

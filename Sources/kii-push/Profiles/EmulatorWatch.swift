@@ -19,7 +19,7 @@ struct EmulatorWatch: Sendable {
     func moved(isOffline: @Sendable () -> Bool) async -> Bool {
         while true {
             do { try await Task.sleep(for: .milliseconds(500)) } catch { return false }
-            // Ignores an unreadable file, which may be half written: the agent reports why it is offline.
+            // Ignores an unreadable file, which may be half written. The agent reports why it is offline.
             guard isOffline(), let file = try? EmulatorRuntimeFile.find(at: self.path) else { continue }
             if file.admin.clientID == self.clientID, file.app.baseURL != self.baseURL { return true }
         }

@@ -34,7 +34,7 @@ package struct KnownSubscriptions: Sendable {
 
 extension Profile {
     /// Records targets before the calls that subscribe to them, so that they are known even if no file declares them
-    /// later. A failed subscription may stay in the file: commands ask the cloud about each.
+    /// later. The file may contain targets whose call failed: commands ask the cloud about each target.
     func note(_ targets: [SubscriptionTarget], _ console: Console) {
         do {
             for target in targets { try KnownSubscriptions(directory: self.directory).note(target, isSubscribed: true) }

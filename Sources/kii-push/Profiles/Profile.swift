@@ -44,7 +44,7 @@ struct Profile: Sendable {
     private static func isMalformed(_ error: any Error, _ path: String) -> Bool {
         switch error {
         case FileError.tooLarge, FileError.malformed, FileError.newerFormat: return true
-        // If the file has safe permissions, the error is about its content.
+        // The file has safe permissions, so its content is wrong.
         case is CommandFailure:
             do { return try PrivateFile.read(path) != nil } catch { return Self.isMalformed(error, path) }
         default: return false

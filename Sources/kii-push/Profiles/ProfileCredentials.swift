@@ -15,7 +15,7 @@ struct ProfileCredentials: Sendable {
 
     /// - Parameter isReplacing: whether the secrets given to `register` are replaced. Their file may then be
     ///   unreadable.
-    /// - Throws: ``FileError`` if other users can read a file or own it; ``CommandFailure`` with exit 78 if a source
+    /// - Throws: ``FileError`` if another user owns a file or can read it; ``CommandFailure`` with exit 78 if a source
     ///   has only half of the administrator's credentials.
     static func read(_ location: ProfileLocation, isReplacing: Bool) throws -> ProfileCredentials {
         let paths = location.paths

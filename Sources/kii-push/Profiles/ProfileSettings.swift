@@ -56,8 +56,8 @@ struct ProfileSettings: Sendable {
         self.emulator = emulator
     }
 
-    /// The settings that `register` stores: its own options, and the options of its last run. Settings from files and
-    /// the environment are not stored.
+    /// The settings that `register` stores: its own options, and stored options of its last run. Settings from files
+    /// and the environment are not stored.
     var terms: SavedProfile.Terms {
         func kept(_ setting: Setting<String>?) -> String? {
             switch setting?.origin {

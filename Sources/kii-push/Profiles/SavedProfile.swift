@@ -38,8 +38,8 @@ package struct SavedProfile: Sendable, Hashable {
         do {
             return try ConfigurationDocument.read(trustedAt: path).map { try SavedProfile($0) }
         } catch var failure as CommandFailure {
-            // Advises to remove an unreadable file, because `register` can write it again; but not a file of a newer
-            // version.
+            // An unreadable file can be removed, because `register` writes it again. A file of a newer version must
+            // stay.
             let isNewer = failure.hint?.contains(bytesOf: "newer") ?? false
             if !isNewer { failure.hint = "remove it and run 'kii-push register'" }
             throw failure
@@ -120,7 +120,6 @@ extension SavedProfile.Account {
         }
     }
 
-    /// Fills in a missing type of the thing.
     func completed(from other: Self) -> Self {
         guard case .thing(let vendorThingID, nil) = self, case .thing(vendorThingID, let type) = other else {
             return self

@@ -48,9 +48,6 @@ struct ContentOptions: ParsableArguments {
         }
     }
 
-    /// Refuses changes that would have no effect.
-    ///
-    /// - Parameter written: further keys that the cloud writes itself.
     func check(written: Set<String> = []) throws {
         let own: Set = self.type == nil ? ["sourceURI", "senderURI"] : ["sourceURI", "senderURI", "type"]
         let rule = DataChangeRule.message(written: own.union(written))

@@ -96,7 +96,6 @@ struct AwaitedMessage {
         } catch {
             switch error {
             case .missing: return nil
-            // Another process may be writing.
             case .unusable:
                 self.standing = "has an inbox that cannot be read now"
                 return nil

@@ -7,7 +7,7 @@ struct EmulatedDelivery: Sendable {
     let payload: JSONValue
 
     fileprivate static func all(in json: JSONValue) -> [EmulatedDelivery] {
-        // Installations of both kinds receive over MQTT, also those with Apple's payloads.
+        // Installations with Apple's payloads receive over MQTT too.
         ["mqtt", "apns"].flatMap { network -> [EmulatedDelivery] in
             guard let payload = json["renderings"]?[network] else { return [] }
             let ids = json["installations"]?[network]?.array ?? []

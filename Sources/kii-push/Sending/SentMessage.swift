@@ -4,7 +4,7 @@ import KiiPushCore
 enum SentMessage: Sendable {
     /// Made from options. The library checks it before it sends it.
     case typed(PushMessage)
-    /// Read from the user's file. The cloud checks it.
+    /// Read from the user's file. Only the cloud checks it.
     case body(JSONValue)
 
     var hasAlert: Bool {

@@ -115,7 +115,6 @@ final class RunService: Sendable {
 
     private func end(_ running: Running, isLast: Bool = true) async -> (any Error)? {
         if isLast { self.notifier.stopping() }
-        // Each session measures its own offline time.
         running.session.offline.clear()
         self.watch.end()
         running.task.cancel()

@@ -5,7 +5,7 @@ import KiiPushCore
 struct RunSession: Sendable {
     let profile: String
     let settings: RunSettings
-    /// The time for running attempts after the end of the session has begun.
+    /// The time that running attempts have after the session has begun to stop.
     let shutdownGrace: Duration
     let runtime: PushRuntime
     let agent: PushAgent
@@ -34,8 +34,8 @@ struct RunSession: Sendable {
         let end = ContinuousClock.now + patience
         while true {
             do {
-                // Locks the state directory first: programs of another process that receives with the directory must
-                // continue.
+                // Locks the state directory before it ends programs of an earlier run. Otherwise it could end programs
+                // of another process that receives.
                 _ = try await self.runtime.ledger()
                 await self.metrics?.count(inboxOf: self.runtime)
                 self.receiver.begin()
