@@ -93,7 +93,8 @@ private final class LaunchReception: Sendable {
     /// Reads messages until the activator closes the socket. Returns an error if a line is malformed.
     func run() -> PushAgentError? {
         var opened: Set<String> = []
-        // Does not set the badge: it began with this message's number, and the program may have changed it since.
+        // Does not set the badge to this message's number: the badge began with this number, and the program may have
+        // changed the badge since.
         self.take(self.channel.first, &opened)
         do throws(PushAgentError) {
             while let line = try self.channel.next() {

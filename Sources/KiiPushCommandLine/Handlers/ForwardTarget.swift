@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The address for forwarded messages: a URL, or short for this machine: a port, or a path on port 80.
+/// The address for forwarded messages: a URL. Short forms for this machine: a port, or a path on port 80.
 struct ForwardTarget: ExpressibleByArgument, Sendable, Hashable {
     let url: String
     /// The host and the port. Output never shows the path, which may be a secret.

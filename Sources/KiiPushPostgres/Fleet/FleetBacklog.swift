@@ -2,7 +2,7 @@
 import KiiPushCore
 
 package struct FleetBacklog: Sendable, Hashable {
-    /// From 0.
+    /// The number of the database, from 0.
     package var database: Int
     /// The number of waiting messages of each shard, without empty shards.
     package var messages: [Int64: Int64] = [:]

@@ -4,8 +4,8 @@ package import KiiPushCore
 /// The store of a fleet's gateway: messages are rows of a PostgreSQL database. A committed message is in the database's
 /// log, on its disk and on its synchronous standbys, if it has any.
 ///
-/// For use on the loop's thread, which it never blocks. A turn is one transaction, whose answer arrives in a later turn
-/// of the loop. If the connection breaks, the store asks the database whether the turn was committed.
+/// For use on the loop's thread, which the store never blocks. A ``Turn`` is one transaction, whose answer arrives
+/// later. If the connection breaks, the store asks the database whether the turn was committed.
 package final class PostgresStore: Store {
     private enum Line {
         case connected(PostgresConnection)

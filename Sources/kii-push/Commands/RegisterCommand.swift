@@ -48,7 +48,7 @@ struct RegisterCommand: ParsableCommand {
         }
         let isReplacing = try self.isReplacing(profile, by: account, in: cloud, console: console)
         if let former {
-            // The cloud never changes the type of a thing that it already knows.
+            // The cloud never changes the type of a thing that it knows, so the former type has precedence.
             account = isReplacing ? account.completed(from: former) : former.completed(from: account)
         }
         let (saved, registration) = try await console.waiting {

@@ -19,7 +19,7 @@ extension Profile {
         var configuration = self.agentConfiguration(account, at: cloud, creatingUser: isCreatingUser)
         configuration.installationMembers = payload?.members
         if payload == nil, isReplacing, !isAnew {
-            // A restarted emulator may have lost the registration, but the profile keeps its choices.
+            // A replaced registration passes the profile's choices on.
             let former = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
             configuration.installationMembers = (try? former.registration())?.installationMembers
         }
