@@ -122,8 +122,8 @@ extension MessageRecord {
     }
 
     package var begunAttempts: Int {
-        // `opened` and `retried` restart the numbers at 1. An isolated attempt without a recorded start is the attempt
-        // that ended the process.
+        // `opened` and `retried` restart the numbers at 1. The event `isolated` names an attempt that ended the process
+        // before the attempt's start was recorded.
         var (before, latest) = (0, 0)
         for event in self.events {
             switch event.kind {

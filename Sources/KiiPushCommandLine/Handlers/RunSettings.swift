@@ -93,7 +93,7 @@ package struct RunSettings: Sendable, Hashable {
 
     package var namesHandler: Bool { Self.handlers.contains { self.words[$0] != nil } }
 
-    /// Adds settings from a file. If these settings name a handler, no setting of the file about handlers is used.
+    /// Adds settings from a file. If these settings name a handler, the file's settings about handlers are ignored.
     package func completed(from file: RunSettings?) -> RunSettings {
         var settings = self
         for (member, words) in file?.words ?? [:] where self.words[member] == nil {

@@ -120,7 +120,7 @@ struct FleetPlan {
     }
 
     mutating func suspend() -> [Step] {
-        // A release under way may still succeed.
+        // Keeps shards whose release is under way, because the release may still succeed.
         self.shards = self.shards.filter { $0.value.isReleasing }
         self.share = 0
         for name in self.agents.keys { self.agents[name]?.isRestarting = false }
