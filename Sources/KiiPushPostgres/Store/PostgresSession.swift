@@ -23,15 +23,15 @@ package final class PostgresSession: Sendable {
     let pendingBytes: [Int64: Int64]
     private let handle: Locked<UInt>
 
-    /// Connects, checks the schema, and takes or resumes the gateway's name. Blocks.
+    /// Connects, checks the schema, and takes the gateway's name. Blocks, if necessary until the end of another process's
+    /// lease.
     ///
-    /// - Parameter gateway: the identity that the process already has, with an unused session number. `nil` takes the
-    ///   name, and may wait for the end of another process's lease.
     /// - Throws: ``InboxError``, of kind `nameInUse` if another process keeps the name.
     package convenience init(_ configuration: PostgresConfiguration) throws(InboxError) {
         try self.init(configuration, resuming: nil)
     }
 
+    /// - Parameter gateway: the identity that this process already has, with an unused session number.
     init(_ configuration: PostgresConfiguration, resuming gateway: Gateway?) throws(InboxError) {
         let connection = try BlockingPostgres(configuration.target, name: "kii-push \(configuration.gateway)")
         try PostgresSchema.check(connection)
