@@ -1,8 +1,7 @@
-/// The program's state between user and background, as the program reports it.
+/// Holds the state of a program with a user interface: active, inactive, or in the background.
 ///
-/// The program calls the four functions when its windows come and go. Agents made with this object route messages by
-/// ``state`` (see ``PushAgent``). A program without a user interface does not need a lifecycle: without one, or if the
-/// program reports nothing, every message reaches the handler.
+/// The program calls the four functions below when its windows come and go. Its agents route messages by ``state`` (see
+/// ``PushAgent``). A program without a user interface needs no lifecycle: every message then reaches the handler.
 ///
 /// ```swift
 /// let lifecycle = AgentLifecycle()
@@ -26,7 +25,7 @@ public final class AgentLifecycle: Sendable {
         mutating func enter(_ state: LifecycleState) {
             guard state != self.state else { return }
             self.state = state
-            // The lock keeps the changes in order for every listener; a stream calls nobody.
+            // `yield` runs no code of a listener, so calling it under the lock is safe.
             for listener in self.listeners.values { listener.yield(state) }
         }
 
@@ -36,11 +35,9 @@ public final class AgentLifecycle: Sendable {
             self.enter(.inactive)
         }
 
-        /// The next opening to report and the handler that gets it.
         mutating func takeOpening() -> (OpeningTracker.Opening, any OpenedNotificationHandler)? {
             guard self.state == .active, let opening = self.tracker.notification else { return nil }
             let target = self.targets.first { opening.target == nil || $0.number == opening.target }?.target
-            // An opening from the launch waits for the agent that it belongs to.
             guard opening.target != nil || target != nil else { return nil }
             guard let opening = self.tracker.didBecomeActive(), let target else { return nil }
             return (opening, target)
@@ -51,13 +48,13 @@ public final class AgentLifecycle: Sendable {
     public let launchOptions: LaunchOptions
     private let core: Locked<Core>
 
-    /// Makes a lifecycle. A program does this first.
+    /// Makes a lifecycle. A program makes it before its agents.
     ///
     /// - Parameters:
-    ///   - launchOptions: the reason why the program was started. Default: none that this library knows.
-    ///   - state: the program's state. The default is `inactive` if the user started the program by a notification; the
-    ///     program calls ``didBecomeActive()`` when it is ready. It is `background` if a push started the program
-    ///     without a user, else `active`.
+    ///   - launchOptions: the reason why the program was started.
+    ///   - state: the program's state. Default: `inactive` if the user started the program by a notification,
+    ///     `background` if a push started it without a user, else `active`. A program in `inactive` calls
+    ///     ``didBecomeActive()`` when it is ready.
     public init(launchOptions: LaunchOptions = LaunchOptions(), state: LifecycleState? = nil) {
         self.launchOptions = launchOptions
         let launched: LifecycleState = launchOptions.userAction?.opensProgram == true ? .inactive : .background
@@ -70,29 +67,28 @@ public final class AgentLifecycle: Sendable {
 
     // MARK: - Calls by the program
 
-    /// The program comes to the foreground from the background. In any other state this does nothing.
+    /// Reports that the program comes to the foreground: ``state`` becomes `inactive`, if it was not `active`.
     public func willEnterForeground() { self.core.withLock { $0.enterForeground() } }
 
-    /// The program is in use. If it is so because the user opened a notification, this calls the agent's
-    /// ``OpenedNotificationHandler`` before it returns.
+    /// Reports that the program is in use: ``state`` becomes `active`. If the user opened a notification, this function
+    /// calls the agent's ``OpenedNotificationHandler`` before it returns.
     public func didBecomeActive() { self.update { $0.enter(.active) } }
 
-    /// The program is about to lose the user's attention: it is on its way to the background, or something covers it.
-    /// In the background this does nothing.
+    /// Reports that the program is about to lose the user's attention: `active` becomes `inactive`. Does nothing in
+    /// other states.
     public func willResignActive() { self.core.withLock { core in if core.state == .active { core.enter(.inactive) } } }
 
-    /// The program is out of the user's sight.
+    /// Reports that the user does not see the program: ``state`` becomes `background`.
     public func didEnterBackground() { self.core.withLock { $0.enter(.background) } }
 
-    /// Sets how the program comes to the foreground when the user opens a notification in the background.
+    /// Sets the function that shows the program when the user opens a notification in the background.
     ///
-    /// On iOS the system does that. Here the agent enters the foreground for the program, as ``willEnterForeground()``
-    /// does; the program need not call that function then. The agent then calls `body`, and delivers the message in
+    /// The agent enters the foreground as ``willEnterForeground()`` does, calls `body`, and delivers the message in
     /// state `inactive`. The program shows its window and calls ``didBecomeActive()``. Without a `body` the program
-    /// stays in the background: the agent calls the handler, and reports no opening.
+    /// stays in the background: the agent calls the handler, but no ``OpenedNotificationHandler``.
     ///
-    /// - Parameter body: shows the program's window, or has it shown. Runs on the presenter's thread or, with a
-    ///   ``MessageFeed``, on a thread of the agent. Replaces an earlier `body`.
+    /// - Parameter body: shows the program's window. Runs on the presenter's thread or, with a ``MessageFeed``, on a
+    ///   thread of the agent. Replaces an earlier `body`.
     public func onForegroundRequest(_ body: @escaping @Sendable (ReceivedMessage) -> Void) {
         self.core.withLock { $0.foregroundRequest = body }
     }
@@ -102,8 +98,8 @@ public final class AgentLifecycle: Sendable {
     /// The current state.
     public var state: LifecycleState { self.core.withLock { $0.state } }
 
-    /// The current state, then each change. Each call makes a new stream, which buffers the newest 64 states for a slow
-    /// listener. The stream ends with this object.
+    /// A new stream of the current state and each later change. It buffers the newest 64 states, and ends with this
+    /// object.
     public var states: AsyncStream<LifecycleState> {
         let (stream, continuation) = AsyncStream<LifecycleState>.makeStream(bufferingPolicy: .bufferingNewest(64))
         let number = self.core.withLock { core in
@@ -120,9 +116,6 @@ public final class AgentLifecycle: Sendable {
 
     // MARK: - For agents
 
-    /// Reports openings to `target` until ``remove(_:)``.
-    ///
-    /// - Returns: the target's number.
     package func add(_ target: any OpenedNotificationHandler) -> Int {
         // The program may have become active before it had an agent.
         self.update { core in
@@ -134,18 +127,16 @@ public final class AgentLifecycle: Sendable {
 
     package func remove(_ number: Int) { self.core.withLock { core in core.targets.removeAll { $0.number == number } } }
 
-    /// Records that the agent is about to call a handler with the message that the user opened.
     package func received(_ opening: OpeningTracker.Opening, isUserOpened: Bool) {
-        // If the program is active already, no later call would use up the opening.
         self.update { core in
-            // A message that the user opened counts as received in state `inactive`, even if the program is active. In
-            // the background it does not: there the opening did not bring the program to the foreground.
+            // If the user opened a notification, the message counts as received in state `inactive`, even if the
+            // program is active by now. In the background it does not, since the program stayed there.
             let state: LifecycleState = isUserOpened && core.state != .background ? .inactive : core.state
             core.tracker.received(opening, state: state, isUserOpened: isUserOpened)
         }
     }
 
-    /// Asks the program to come to the foreground, because the user opened a notification.
+    /// Asks a program in the background to come to the foreground, because the user opened a notification.
     package func userOpens(_ message: ReceivedMessage) {
         let request = self.core.withLock { core -> (@Sendable (ReceivedMessage) -> Void)? in
             guard core.state == .background, let request = core.foregroundRequest else { return nil }
@@ -155,7 +146,6 @@ public final class AgentLifecycle: Sendable {
         request?(message)
     }
 
-    /// Takes over the state that another process reports about itself.
     package func follow(_ state: LifecycleState) {
         switch state {
         case .active: self.didBecomeActive()
@@ -166,7 +156,7 @@ public final class AgentLifecycle: Sendable {
         }
     }
 
-    /// Changes the core, and then reports an opening to its target.
+    /// Calls the ``OpenedNotificationHandler`` without the lock.
     private func update<Result: Sendable>(_ change: (inout Core) -> Result) -> Result {
         let (result, opened) = self.core.withLock { core in (change(&core), core.takeOpening()) }
         if let (opening, target) = opened { target.openedFromNotification(opening.message) }

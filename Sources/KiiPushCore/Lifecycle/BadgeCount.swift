@@ -2,21 +2,20 @@
 ///
 /// - Source: the older of Apple's pages; see ``NotificationContent/Badge``.
 package struct BadgeCount: Sendable, Hashable {
-    /// The number on the icon; `nil` for none. Always positive.
     package private(set) var number: Int?
-    /// Reception time of the message that set the badge last; ``messageID`` is its number in the inbox.
+    /// The reception time of the message that set the badge last.
     package private(set) var receivedAt: Timestamp?
     package private(set) var messageID: Int64?
 
-    /// Applies a message's badge, unless this or a later message has done so already. Messages of different sources
-    /// overtake each other, and a crash repeats a message.
+    /// Ignores a message that is older than the last one. Messages of different sources overtake each other, and a
+    /// crash repeats a message.
     package mutating func apply(
         _ badge: NotificationContent.Badge, messageID: Int64, receivedAt: Timestamp, now: Timestamp
     ) {
         if let last = self.receivedAt, last <= now {
             guard (last, self.messageID ?? .min) < (receivedAt, messageID) else { return }
         }
-        // A reception time in the future dates from before the clock was set back, so it does not count.
+        // A last reception time in the future means that the clock was set back, so it does not count.
         self.receivedAt = receivedAt
         self.messageID = messageID
         switch badge {

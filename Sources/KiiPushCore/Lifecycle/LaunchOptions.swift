@@ -1,20 +1,18 @@
-/// The reason why the program was started. If a push started it, `LaunchOptions.current` of `KiiPushActivation` has the
-/// message.
+/// The reason why the program was started. `LaunchOptions.current` of `KiiPushActivation` has the message if a push
+/// started the program.
 ///
 /// - Source: `launchOptions` of UIKit's `application(_:didFinishLaunchingWithOptions:)`; ``remoteNotification`` is
 ///   `UIApplication.LaunchOptionsKey.remoteNotification`.
 public struct LaunchOptions: Sendable, Hashable {
-    /// The message that started the program; `nil` if something else did.
+    /// The message that started the program; `nil` if something else did. The reception handler also gets this message,
+    /// in any state of the program.
     public var remoteNotification: ReceivedMessage?
-    /// The message's number, as in ``DeliveryContext/messageID``. The message also reaches the reception handler, in
-    /// any state of the program. `nil` if unknown.
+    /// The message's number, as in ``DeliveryContext/messageID``; `nil` if unknown.
     public var messageID: Int64?
-    /// The ID of the installation that received the message, as in ``DeliveryContext/installationID``. Every inbox
-    /// counts its own numbers, so a program with several inboxes sets this too. `nil` if unknown; then only the number
-    /// counts.
+    /// The installation that received the message, as in ``DeliveryContext/installationID``. `nil` matches any
+    /// installation. A program with several inboxes sets it, since each inbox numbers its own messages.
     public var installationID: String?
-    /// The user's choice on the message's notification, if the choice started the program. `nil` if the message itself
-    /// did, without a user.
+    /// The user's choice on the message's notification, if that choice started the program; else `nil`.
     public var userAction: UserAction?
 
     /// Makes launch options. The defaults describe a program that a person or the boot started.

@@ -1,43 +1,41 @@
 /// Shows notifications to the user, as iOS does with banners and Notification Center.
 ///
-/// An agent passes its presenter the messages with an alert that arrive while the program is in the background
-/// (``LifecycleState/background``). In the foreground it presents nothing. An agent without a presenter behaves as if
-/// its presenter always returned ``PresentationOutcome/unavailable``.
+/// An agent passes its presenter the messages with an alert that arrive in state ``LifecycleState/background``. An
+/// agent without a presenter behaves as if its presenter always returned ``PresentationOutcome/unavailable``.
 ///
-/// If the agent has not called the handler, the message stays in the inbox as *presented* until the presenter answers
-/// its request (``NotificationRequest/respond(_:)``). Restarts do not change that. When the agent runs in another
-/// process, it passes every such message to ``present(_:)`` again, with ``NotificationRequest/wasPresentedBefore`` set.
-/// Only the message that launched the program (``LaunchOptions/messageID``) goes to its handler instead.
+/// A presented message whose handler was not called stays in the inbox until the presenter calls
+/// ``NotificationRequest/respond(_:)``. After a restart, the agent passes the message to ``present(_:)`` again, with
+/// ``NotificationRequest/wasPresentedBefore`` set. Only the message that launched the program
+/// (``LaunchOptions/messageID``) goes to its handler instead.
 public protocol NotificationPresenter: Sendable {
     /// Shows a notification, and keeps `request` to answer it when the user reacts.
     ///
-    /// The library calls this on its own threads, never on the main actor or the cooperative pool, so it may block. It
-    /// should return within 5 s, because it occupies the place of a handler.
+    /// The library calls this on its own threads, never on the main actor or the cooperative pool, so the call may
+    /// block. The call should return within 5 s, because it occupies the place of a handler. Calls for different
+    /// messages may overlap, as many as handlers may run. Calls for one source come one after the other, in the order
+    /// of reception. The agent maintains the badge itself.
     ///
-    /// If the call has not returned after 30 s, another thread calls the handler with the message (its first attempt).
-    /// The library then ignores the result of this call. The blocked thread is lost until the call returns. The library
-    /// replaces at most 64 blocked threads at once, including blocked handlers. A further blocked call keeps its place,
-    /// and its source waits.
+    /// After 30 s, another thread calls the handler with the message (its first attempt), and the library ignores the
+    /// result of this call. The blocked thread is lost until the call returns. The library replaces at most 64 blocked
+    /// threads at once, including threads of blocked handlers. A further blocked call keeps its place, and its source
+    /// waits.
     ///
-    /// Calls for different messages may overlap, as many at once as handlers may run. Calls for one source follow each
-    /// other in the order of reception, as long as they return in time. The agent maintains the badge itself.
-    ///
-    /// - Parameter request: the message, and the function that takes the user's reaction. Any thread may answer it at
-    ///   any time, even before this returns.
+    /// - Parameter request: the message, and the function that takes the user's reaction. Any thread may answer the
+    ///   request at any time, even before this call returns.
     /// - Returns: whether the notification is shown. A presenter that cannot show anything at all (no session bus, say)
     ///   returns ``PresentationOutcome/unavailable`` each time, and reports the reason once by its own means.
     func present(_ request: NotificationRequest) -> PresentationOutcome
 
-    /// The alert to show for a message, in place of the payload's own alert.
+    /// The alert to show for a message, in place of the payload's own alert. Default: the alert of the `aps`.
     ///
     /// Kii's own cloud sends no `aps` over MQTT, and so no alert. A presenter may make an alert from the message's
-    /// data. A message without `aps` counts as `content-available`, so in the background the agent calls the handler
-    /// and presents the alert.
+    /// data. A message without `aps` counts as `content-available`: in the background the agent calls the handler and
+    /// presents the alert.
     ///
-    /// The agent calls this once for each message that arrives in the background, and again when it presents the
-    /// message after a restart. Both calls come on the threads of ``present(_:)``; this should return at once.
+    /// The agent calls this function when a message arrives in the background, and before it presents a message after a
+    /// restart. The function runs on the threads of ``present(_:)``, and should return at once.
     ///
-    /// - Returns: the alert. `nil`, or an alert without any text, shows nothing. Default: the alert of the `aps`.
+    /// - Returns: the alert. For `nil`, or an alert without any text, the agent presents nothing.
     func alert(for message: ReceivedMessage) -> NotificationAlert?
 }
 
@@ -48,27 +46,26 @@ extension NotificationPresenter {
 
 /// The result of showing a notification.
 public enum PresentationOutcome: Sendable, Hashable {
-    /// The notification is shown, or will be; the presenter will answer its request.
+    /// The notification is shown, or will be. The presenter answers the request later.
     case presented
-    /// The notification cannot be shown. The agent calls the handler with the message at once, unless it calls it
-    /// anyway. Later answers to the request do not count.
+    /// The notification cannot be shown. The agent calls the handler with the message at once. Later answers to the
+    /// request do not count.
     case unavailable
 }
 
 /// The end of a notification that was shown.
 public enum PresentationResponse: Sendable, Hashable {
-    /// The user chose the notification, or one of its actions. The agent passes the message to the
-    /// ``UserActionHandler`` or, without one, to the reception handler again. With ``UserAction/background(_:)`` the
-    /// program's state does not change.
+    /// The user chose the notification or one of its actions. The agent passes the message to the ``UserActionHandler``
+    /// or, without one, to the reception handler again. ``UserAction/background(_:)`` does not change the program's
+    /// state.
     case opened(UserAction)
-    /// The user removed the notification. The message is done with ``FetchResult/noData``, unless the agent called the
-    /// handler.
+    /// The user removed the notification. The message is done with ``FetchResult/noData``, if its handler was not
+    /// called.
     case dismissed
-    /// The notification vanished by itself, and the user cannot open it any more. The message is done as with
-    /// ``dismissed``. A notification that is still in a list, where the user can open it, is not expired.
+    /// The notification vanished by itself, and the user cannot open it any more. The effect is that of ``dismissed``.
+    /// A notification that the user can still open from a list is not expired.
     case expired
     /// The notification vanished without the user, and the presenter cannot show it for now: its display program ended,
-    /// for example. The agent redelivers the message, unless it called the handler: to the presenter if that works by
-    /// then, else to the handler.
+    /// for example. If the handler was not called, the agent delivers the message again.
     case unavailable
 }

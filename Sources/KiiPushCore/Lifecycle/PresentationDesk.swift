@@ -2,11 +2,11 @@
 package final class PresentationDesk: Sendable {
     private struct State {
         weak var reactions: (any ReactionTaker)?
-        /// The store's keys, by installation ID, of the installations whose messages the desk may present.
+        /// The store's keys of installations, by installation ID.
         var installations: [String: Int64] = [:]
-        /// Messages presented by this process and not answered.
+        /// Messages that this process presented and that have no answer yet.
         var outstanding: Set<NotificationRequest.Key> = []
-        /// Messages answered since ``PresentationDesk/beginRestoring()``; `nil` when no restore runs.
+        /// Messages that got an answer since ``PresentationDesk/beginRestoring()``.
         var answered: Set<NotificationRequest.Key>?
     }
 
@@ -30,13 +30,10 @@ package final class PresentationDesk: Sendable {
         self.presenter.map { $0.alert(for: message) } ?? message.content?.alert
     }
 
-    /// Presents a message.
-    ///
     /// - Parameters:
-    ///   - isResting: whether the message rests, without a call of the handler, until the answer.
+    ///   - isResting: whether the handler is called only after the user's reaction.
     ///   - again: whether an earlier run presented the message.
-    /// - Returns: whether the presenter shows the message. False also if the presenter already has it and has not
-    ///   answered.
+    /// - Returns: whether the presenter shows the message; false if it has the message already.
     func present(
         _ message: ReceivedMessage, _ alert: NotificationAlert?, _ key: NotificationRequest.Key, receivedAt: Timestamp,
         isResting: Bool, again: Bool = false
@@ -48,8 +45,8 @@ package final class PresentationDesk: Sendable {
                     self?.answered(response, message, key, receivedAt: receivedAt, isResting: isResting) ?? false
                 })
         else { return false }
-        // Recorded before presenting: the answer may come at once. A presenter that did not return in time has it
-        // already.
+        // Recorded before `present`, since the answer may come during that call. A presenter that did not return in
+        // time already has the message.
         guard self.state.withLock({ state in state.outstanding.insert(key).inserted }) else { return false }
         if presenter.present(request) == .presented { return true }
         request.withdraw()
@@ -68,7 +65,7 @@ package final class PresentationDesk: Sendable {
         }
         guard let reactions, let installation else { return false }
         switch response {
-        // The handler has the message already, so the answer decides nothing.
+        // The handler was called already, so the answer decides nothing.
         case .dismissed where !isResting, .expired where !isResting, .unavailable where !isResting: return true
         case .dismissed, .expired: return reactions.dismissed(key.messageID, installation: installation)
         case .unavailable: return reactions.withdrawn(key.messageID, installation: installation)
@@ -81,14 +78,12 @@ package final class PresentationDesk: Sendable {
         }
     }
 
-    /// Starts to record answers: they may arrive while messages of earlier runs are read from the store.
+    /// The presenter may answer while the store reads the messages of earlier runs.
     func beginRestoring() { self.state.withLock { $0.answered = [] } }
     func endRestoring() { self.state.withLock { $0.answered = nil } }
 
     /// Presents messages that an earlier run presented without an answer. The message that launched the program goes to
-    /// its handler instead.
-    ///
-    /// - Returns: the numbers of messages that the presenter cannot show.
+    /// its handler instead. Returns the numbers of the messages that were not presented.
     func restore(_ messages: [StoredMessage], installationID: String) -> [Int64] {
         var unpresented: [Int64] = []
         for stored in messages {
@@ -97,7 +92,6 @@ package final class PresentationDesk: Sendable {
                 state.outstanding.contains(key) || state.answered?.contains(key) == true
             }
             guard !isKnown else { continue }
-            // This message launched the program.
             if let options = self.lifecycle?.launchOptions, options.names(key) {
                 if let action = options.userAction, let reactions = self.state.withLock({ $0.reactions }) {
                     _ = reactions.opened(DeliveryOpening(stored, action: action))
@@ -106,7 +100,7 @@ package final class PresentationDesk: Sendable {
                 }
                 continue
             }
-            // An undecodable message becomes a dead letter at delivery.
+            // Delivery makes a message that cannot be decoded a dead letter.
             let message = try? ReceivedMessage(payload: stored.payload)
             let isPresented = message.map { message in
                 self.present(

@@ -1,10 +1,9 @@
-/// Decides about an agent's messages by the program's state, as iOS does.
+/// Passes each message to the handler, the presenter or nobody, by the program's state, as iOS does.
 package final class ReceptionReceiver: Receiver {
     package let handler: any NotificationHandler
     private let lifecycle: AgentLifecycle?
     private let desk: PresentationDesk
     private let userActionHandler: (any UserActionHandler)?
-    /// The handler's number in the lifecycle, for reports of openings.
     private let openingTarget: Int?
     private let applyBadge: @Sendable (NotificationContent.Badge, DeliveryContext) -> Void
 
@@ -29,11 +28,10 @@ package final class ReceptionReceiver: Receiver {
 
     package func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute {
         if let action = context.userAction { return self.route(action, message, context) }
-        // The code below applies to a message's arrival; a failed attempt leads to the handler again.
+        // A retry goes to the handler. Only the first attempt presents the message or sets the badge.
         guard context.attempt == 1 else { return .handler }
         if let content = message.content { self.applyBadge(content.badge, context) }
         let key = NotificationRequest.Key(installationID: context.installationID, messageID: context.messageID)
-        // Other states present nothing, so the presenter need not make an alert.
         guard context.state == .background, self.lifecycle?.launchOptions.names(key) != true else { return .handler }
         let alert = self.desk.alert(for: message)
         let route = ReceptionRoute(of: message, alert: alert, in: .background)
@@ -50,8 +48,8 @@ package final class ReceptionReceiver: Receiver {
     }
 
     private func route(_ action: UserAction, _ message: ReceivedMessage, _ context: DeliveryContext) -> DeliveryRoute {
-        // Also for further attempts, since the first may have been in an earlier process; the tracker recognizes
-        // repeats.
+        // A retry reports the opening too, since the first attempt may have been in an earlier process. The tracker
+        // ignores repeats.
         if action.opensProgram, let openingTarget {
             let opening = OpeningTracker.Opening(
                 message: message, messageID: context.messageID, installationID: context.installationID,

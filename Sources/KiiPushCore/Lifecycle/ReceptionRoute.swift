@@ -1,20 +1,14 @@
 /// The action for a message that has arrived.
 package enum ReceptionRoute: Sendable, Hashable, CaseIterable {
-    /// Call the handler, and present nothing.
     case handler
-    /// Call the handler, and present the alert.
     case handlerAndAlert
-    /// Present the alert. Call the handler when the user opens it, or at once if the presenter cannot show it.
+    /// Present the alert. Call the handler when the user opens the alert, or at once if the presenter cannot show it.
     case alert
-    /// Do neither: the message has no data.
+    /// Call nobody: the message has no data, and no alert to show.
     case nobody
     /// Start the program with the message, which then reaches the handler in any case.
     case launch
 
-    /// - Parameters:
-    ///   - state: the program's state at the message's arrival.
-    ///   - isContentAvailable: whether the message is for the program itself.
-    ///   - hasAlert: whether the message has a text for the user.
     package init(in state: LifecycleState, isContentAvailable: Bool, hasAlert: Bool) {
         switch (state, isContentAvailable, hasAlert) {
         case (.active, _, _), (.inactive, _, _), (.background, true, false): self = .handler
@@ -25,8 +19,7 @@ package enum ReceptionRoute: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// "Kii's MQTT payloads carry no `aps`": such a message is for the program. It is for the user too if the presenter
-    /// has an alert for it.
+    /// Kii's MQTT payloads carry no `aps`. A message without `aps` counts as `content-available`.
     package init(of message: ReceivedMessage, alert: NotificationAlert?, in state: LifecycleState) {
         let isContentAvailable = message.content?.isContentAvailable ?? true
         self.init(in: state, isContentAvailable: isContentAvailable, hasAlert: alert?.isVisible ?? false)

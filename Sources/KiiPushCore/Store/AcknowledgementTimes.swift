@@ -1,7 +1,6 @@
-/// The times of rows' acknowledgements, kept until the next write about each row.
+/// The times at which the agent acknowledged rows, kept until the next write to each row.
 ///
-/// A turn acknowledges the rows that it stored, whose numbers follow one another: a run of rows with one time. Old runs
-/// are dropped. The record then lacks their times, and nothing else does.
+/// Rows with consecutive numbers and one time form a run.
 package struct AcknowledgementTimes {
     private struct Run {
         var rows: ClosedRange<Int64>
@@ -10,16 +9,16 @@ package struct AcknowledgementTimes {
         func time(of sequence: Int64) -> Timestamp? { self.rows.contains(sequence) ? self.at : nil }
     }
 
-    /// The least number of kept runs. Each takes 24 bytes, and covers as many messages as a turn brings.
+    /// A run takes 24 bytes.
     package static let kept = 8192
 
     private var runs: [Run] = []
-    /// The run of the last query: verdicts come in about the order of reception.
+    /// The run of the last query, which usually has the next row too.
     private var latest = 0
 
     package init() {}
 
-    /// Notes the time of a row's acknowledgement. Rows come in order.
+    /// Rows come in the order of their numbers.
     package mutating func note(_ sequence: Int64, at now: Timestamp) {
         if let last = self.runs.last, last.rows.upperBound == sequence - 1, last.at == now {
             self.runs[self.runs.count - 1].rows = last.rows.lowerBound...sequence

@@ -1,6 +1,6 @@
 /// The dead letters of an inbox in the order of reception, read page by page on demand.
 struct DeadLetters: AsyncSequence, Sendable {
-    /// The most rows of a page; each may hold a payload of the largest packet.
+    /// Each row may hold a payload of the largest packet.
     static let pageLimit = 32
 
     typealias Page = @Sendable (_ after: Int64) async throws -> [MessageRecord]
@@ -33,14 +33,13 @@ struct DeadLetters: AsyncSequence, Sendable {
     }
 }
 
-/// The number of dead letters in an inbox file, and the limit at which reading from the network stops.
+/// The dead letters of an inbox file, and the limit at which the agent stops reading from the network.
 package struct DeadLetterStock: Sendable, Hashable {
     package var count: Int64
-    /// The bytes of all dead letters: payload, topic and 64 bytes for each.
+    /// Payload, topic and 64 bytes for each dead letter.
     package var bytes: Int64
-    /// ``PushRuntime/Bounds/deadLetters``.
     package var countLimit: Int64
-    /// ``PushRuntime/Bounds/deadLetterBytes``, on a small disk less.
+    /// On a small disk less than ``PushRuntime/Bounds/deadLetterBytes``.
     package var bytesLimit: Int64
 
     package init(_ tally: InboxCounts.Tally, limit: InboxCounts.Tally) {
@@ -48,17 +47,15 @@ package struct DeadLetterStock: Sendable, Hashable {
         (self.countLimit, self.bytesLimit) = (limit.rows, limit.bytes)
     }
 
-    /// Whether reading from the network stops.
     package var isFull: Bool { self.count >= self.countLimit || self.bytes >= self.bytesLimit }
 
-    /// Whether reading from the network resumes: below nine tenths of the limits.
+    /// Whether the agent reads from the network again: below nine tenths of the limits.
     package var hasRoom: Bool {
         // `countLimit * 9` would overflow where the limit is `Int.max`.
         let count = self.countLimit / 10 * 9 + self.countLimit % 10 * 9 / 10
         return self.count <= count && self.bytes / 9 <= self.bytesLimit / 10
     }
 
-    /// The number of dead letters, and the remedy if there are too many, in one line.
     package var advice: String {
         "the inbox holds \(self.count) dead letters (\(self.bytes >> 10) KiB), as many as it may hold: retry or drop some"
     }

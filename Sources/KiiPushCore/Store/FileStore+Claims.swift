@@ -1,5 +1,4 @@
 extension FileStore {
-    /// Reads the claimed rows, and marks them as in hand if the claim takes them.
     func answer(
         _ claim: StoreClaim, of inbox: Inbox, in transaction: borrowing InboxTransaction, at now: Timestamp
     ) throws(InboxError) -> StoreAnswer {
@@ -35,8 +34,7 @@ extension FileStore {
         return answer
     }
 
-    /// Returns `nil` if the rows cannot be read now. While the transaction stands, that is no reason to give up the
-    /// rest of the turn.
+    /// Returns `nil` if the rows cannot be read but the transaction stands: the rest of the turn goes on.
     private func read<Result>(
         into answer: inout StoreAnswer, _ inbox: Inbox, _ body: () throws(InboxError) -> Result
     ) throws(InboxError) -> Result? {
@@ -74,7 +72,7 @@ extension FileStore {
         }
     }
 
-    /// Each row that the claim takes in hand changes a page.
+    /// Each row that the claim marks as in hand changes a page of 4096 bytes.
     private func limit(of claim: StoreClaim) -> Int {
         guard claim.takesInHand, let bytes = self.commitBytes else { return claim.limit }
         return min(claim.limit, Int(max(bytes / 4096, 1)))

@@ -1,23 +1,21 @@
 /// The replacement of a damaged file.
 ///
-/// Opening looks at every row, and compares the file with its mark. SQLite may also meet damage later. The store then
-/// moves the file aside, and puts a new one in its place with every message that can still be read. It repeats the
-/// operation that failed. The new file keeps a notice until an agent has told it.
+/// Opening checks every row and the mark beside the file. SQLite may find damage later. The store then renames the
+/// file, copies every readable message into a new one, and repeats the failed operation. The new file keeps a notice
+/// until an agent has reported the damage.
 extension FileStore {
     struct Damage {
         var reason: String
-        /// Names the file that is moved aside. Each try at the replacement uses the same time.
+        /// Part of the damaged file's new name, and the same for each try.
         var foundAt: Timestamp
         /// `nil` if the file was damaged when the store opened it.
         var remembered: Inbox.Remembered?
     }
 
-    /// A disk that damages one file after the other must not fill up with them.
+    /// Otherwise damaged files could fill a failing disk.
     private static let replacementInterval: Duration = .seconds(60)
-    /// The longest delay of the mark.
     private static let markInterval: Duration = .seconds(1)
 
-    /// Opens the file, or replaces it if it is damaged or lacks messages.
     func open() throws(InboxError) {
         do throws(InboxError) {
             self.inbox = try Inbox(path: self.path, configuration: self.configuration)
@@ -28,7 +26,7 @@ extension FileStore {
         self.writeMark()
     }
 
-    /// Runs `body`. If `body` finds the file damaged, runs it once more with the new file.
+    /// If `body` finds the file damaged, runs it again with the new file.
     func use<Result>(_ body: (Inbox) throws(InboxError) -> Result) throws(InboxError) -> Result {
         try self.replaceIfDamaged()
         defer { if let due = self.markIsDue, due <= .zero { self.writeMark() } }
@@ -40,7 +38,6 @@ extension FileStore {
                 reason: error.facts, foundAt: self.configuration.clocks.calendar,
                 remembered: inbox.remembered(installations: self.installations))
         }
-        // Closes the file, which must not be moved from under its connection.
         self.inbox = nil
         try self.replaceIfDamaged()
         return try self.attempt(body)
@@ -48,7 +45,7 @@ extension FileStore {
 
     private var now: MonotonicInstant { self.configuration.clocks.monotonic() }
 
-    /// The time until the mark must be written; `nil` when it agrees with the file.
+    /// `nil` if the mark agrees with the file.
     var markIsDue: Duration? {
         guard let inbox, InboxMark(of: inbox.ledger) != self.mark?.written else { return nil }
         return self.mark.map { $0.at + FileStore.markInterval - self.now } ?? .zero
@@ -59,7 +56,7 @@ extension FileStore {
         let mark = InboxMark(of: inbox.ledger)
         guard isFlushed || mark != self.mark?.written else { return }
         mark.write(besides: self.path, isFlushed: isFlushed)
-        // Also after a failure: the next mark is another try.
+        // Also set after a failed write: the next mark is another try.
         self.mark = (mark, self.now)
     }
 

@@ -1,4 +1,4 @@
-/// The durable store: an ``Inbox`` file. A turn whose commit has returned survives the process and a power cut.
+/// Stores messages in an ``Inbox`` file. A committed turn survives the end of the process and a power cut.
 package final class FileStore: ImmediateStore {
     let path: String
     let configuration: Inbox.Configuration
@@ -8,23 +8,19 @@ package final class FileStore: ImmediateStore {
     var replacedAt: MonotonicInstant?
     var replacements = 0
     var mark: (written: InboxMark, at: MonotonicInstant)?
-    /// IDs of the installations that the runtime has asked for, by key.
     private(set) var installations: [Int64: String] = [:]
     private var room: InboxRoom
     let longestDelay: Duration
     private var provenThrough: [Int64: Int64] = [:]
     private var calendarShift = Duration.zero
     var acknowledgements = AcknowledgementTimes()
-    /// Unproven rows of earlier processes, read once for all installations. `replacements` tells which file they are
-    /// from.
+    /// Rows of earlier processes that the broker may deliver again, by installation.
     private var earlierUnproven: (rows: [Int64: [UnprovenRow]], replacements: Int)?
     private var hasAsked: Set<Int64> = []
-    /// Number of times that messages were made to wait again, or for another installation.
     private var retries = 0
-    /// Number of replacements at the end of the last commit.
     private var seenReplacements = 0
 
-    /// Opens the file, or makes it. No retry waits longer than `longestDelay`. `freeBytes` asks the disk.
+    /// Makes a missing file. No retry waits longer than `longestDelay`. `freeBytes` returns the free bytes of the disk.
     package init(
         path: String, configuration: Inbox.Configuration, longestDelay: Duration,
         freeBytes: @escaping (String) -> Int64? = InboxRoom.freeBytes(at:)
@@ -35,7 +31,7 @@ package final class FileStore: ImmediateStore {
             try self.open()
         } catch {
             guard error.kind == .full else { throw error }
-            // Opening takes a little room. An earlier process may have left it in the reserve.
+            // Opening needs a little room, which the reserve file may hold.
             self.room.giveUpReserve()
             try self.open()
         }
@@ -60,14 +56,13 @@ package final class FileStore: ImmediateStore {
     package var backlogRevision: Int { self.retries + self.replacements }
     package var notices: [InboxNotice] { self.inbox?.notices ?? [] }
 
-    /// Writes an exact mark: the store writes nothing any more.
     package func close() { self.writeMark(isFlushed: true) }
 
-    /// Removes the notices that an agent has told. If that fails, the next process tells them once more.
+    /// If this fails, the next process reports the notices again.
     package func removeNotices() {
         let told = self.replacements
         try? self.use { inbox throws(InboxError) in
-            // A file that has just replaced the other one has a notice of its own.
+            // If the file was replaced meanwhile, the new file's notice was not reported yet.
             guard self.replacements == told else { return }
             try inbox.removeNotices()
         }
@@ -75,7 +70,7 @@ package final class FileStore: ImmediateStore {
 
     package func makeRoom() -> Int? {
         self.room.giveUpReserve()
-        // The next commit reports why there was no room.
+        // If this fails, the next commit reports the reason.
         let removed = try? self.use { inbox throws(InboxError) in
             inbox.shares = self.room.shares
             return try inbox.makeRoom()
@@ -97,9 +92,9 @@ package final class FileStore: ImmediateStore {
         var isAgain = false
         var outcome = try self.use { inbox throws(InboxError) in
             inbox.shares = self.room.shares
-            // The log must not outgrow the reserve.
+            // SQLite's log must not grow larger than the reserve.
             if inbox.log.failure != nil { try inbox.writeLog(emptying: true) }
-            // The new file may lack rows that the damaged file held.
+            // Second try: the new file may lack rows of the damaged one.
             if isAgain { for arrival in turn.arrivals { arrival.link.forgetAbsorptions() } }
             isAgain = true
             return try self.write(turn, into: inbox)
@@ -116,7 +111,7 @@ package final class FileStore: ImmediateStore {
         let clock = TurnClock(inbox.configuration.clocks)
         let now = clock.now
         return try inbox.transaction { transaction throws(InboxError) in
-            // First: the rows that this turn writes go by the new calendar already.
+            // Comes first, so that the rows of this turn use the new calendar.
             if self.calendarShift != .zero { try transaction.moveRetries(by: self.calendarShift) }
             var outcome = TurnOutcome()
             let changes = turn.changes.span
@@ -145,7 +140,6 @@ package final class FileStore: ImmediateStore {
         let acknowledgedAt = self.acknowledgements.time(of: change.sequence)
         let update = try transaction.update(change, acknowledgedAt: acknowledgedAt, at: clock)
         switch change.verdict {
-        // The action of a user or a program may have made it wait.
         case .opened, .unpresented:
             guard let update, update.state == .waiting else { return }
             outcome.appeared.append(
@@ -208,8 +202,8 @@ package final class FileStore: ImmediateStore {
 
     package func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
         try self.use { inbox throws(InboxError) in
-            // A note counts before it is written. Nothing arrives before the first call: all rows are from earlier
-            // processes.
+            // A call of `proven` or `doubt` counts before it is written. Nothing arrives before the first call of this
+            // function, so all rows are from earlier processes.
             let noted = self.provenThrough[installation]
             guard self.hasAsked.insert(installation).inserted, noted == nil else {
                 return try inbox.unproven(installation: installation, after: noted)
@@ -295,7 +289,6 @@ package final class FileStore: ImmediateStore {
     }
 }
 
-/// The weight that is left for the rows of a claim.
 package struct ClaimRoom {
     private let scale: DeliveryScale
     private var weight: Int

@@ -1,8 +1,8 @@
-/// The messages of an inbox in memory whose outcome is final. It keeps their length and a digest, to recognise a
-/// redelivery, until the broker is known to have their acknowledgements.
+/// Handled messages and dead letters of an inbox in memory. Length and digest identify a redelivery, until the broker
+/// certainly has the acknowledgement.
 ///
-/// The digest is keyed. Otherwise a sender could make two messages with one digest: the second would count as a
-/// redelivery of the first, and be lost.
+/// The digest has a secret key. Otherwise a sender could make two messages with one digest, and the second would be
+/// lost as a redelivery of the first.
 struct FinalMessages {
     struct Fingerprint: Equatable {
         fileprivate let length: Int
@@ -15,16 +15,16 @@ struct FinalMessages {
         let fingerprint: Fingerprint
     }
 
-    /// A broker has at most this many packets of one connection in flight (MQTT 3.1.1 section 2.3.1). Beyond it, the
-    /// oldest messages are dropped: a redelivery of theirs counts as a new message.
+    /// A broker has at most this many packets of a connection in flight (MQTT 3.1.1 section 2.3.1). A redelivery of an
+    /// older message counts as a new message.
     private static let limit = 65_535
 
     private let key = SipHash.Key.random()
     private var messages = SequenceMap<Message>()
-    /// In the order in which they became final. Some of them may be gone.
+    /// May contain removed messages.
     private var order = Fifo<Int64>()
     private var byInstallation: [Int64: Fifo<Int64>] = [:]
-    /// By installation: no arrival counts as a repetition of a message up to this one.
+    /// By installation: no arrival is a redelivery of a message up to this number.
     var watermarks: [Int64: Int64] = [:]
 
     subscript(sequence: Int64) -> Message? { self.messages[sequence] }
@@ -33,7 +33,7 @@ struct FinalMessages {
         var (hash, topic) = (SipHash(key: self.key), topic)
         payload.withUnsafeBytes { hash.append($0) }
         topic.withUTF8 { hash.append(UnsafeRawBufferPointer($0)) }
-        // With the payload's length, these tell where payload and topic meet.
+        // The lengths tell `ab` and `c` from `a` and `bc`.
         withUnsafeBytes(of: (originalLength ?? -1, payload.count)) { hash.append($0) }
         return Fingerprint(length: payload.count, digest: hash.finish())
     }
@@ -49,17 +49,16 @@ struct FinalMessages {
     mutating func remove(_ sequence: Int64) -> Message? {
         guard let message = self.messages[sequence] else { return nil }
         self.messages[sequence] = nil
-        // Outside of the dictionary it changes in place.
+        // Removed from the dictionary, the queue changes in place.
         guard var own = self.byInstallation.removeValue(forKey: message.installation) else { return message }
         if own.first == sequence { _ = own.popFirst() } else { _ = own.removeAll { $0 == sequence } }
         if !own.isEmpty { self.byInstallation[message.installation] = own }
         return message
     }
 
-    /// Forgets the messages of an installation up to this one: their acknowledgements have arrived.
     mutating func proven(installation: Int64, through sequence: Int64) {
         self.watermarks[installation] = sequence
-        // Only its own messages: every connection of a gateway calls this once a keep-alive.
+        // Visits one installation's messages only, since every connection of a gateway calls this once a keep-alive.
         guard var own = self.byInstallation.removeValue(forKey: installation) else { return }
         for proven in own.removeAll(where: { $0 <= sequence }) { self.messages[proven] = nil }
         if !own.isEmpty { self.byInstallation[installation] = own }

@@ -1,5 +1,4 @@
-/// A store that answers at once, as one in this process does. The defaults below keep nothing: there are no dead
-/// letters, and there is nothing to take over.
+/// A store that answers within the call. By default it has no dead letters and nothing to take over.
 package protocol ImmediateStore: Store {
     var ledger: MessageLedger { get }
     func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64

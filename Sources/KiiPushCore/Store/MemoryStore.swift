@@ -1,7 +1,7 @@
-/// The store without a file. It acknowledges a message only when its outcome is final, so the broker keeps the message.
-/// The smaller promise: it keeps no message that delivery gave up on, or that ends the process.
+/// A store without a file. The agent acknowledges a message only when its outcome is final, so the broker keeps the
+/// message until then. This store keeps no dead letters.
 final class MemoryStore: ImmediateStore {
-    // A class: looking up a message does not copy it.
+    // A class: a lookup copies no message.
     private final class Entry {
         var message: StoredMessage
         var retryAt: MonotonicInstant?
@@ -15,25 +15,23 @@ final class MemoryStore: ImmediateStore {
         }
     }
 
-    /// The bytes around one message, in queues, maps and objects on its whole way to its handler. The smallest messages
-    /// take half of this while they wait, and about as much again once they are decoded (measured).
+    /// Bytes of queues, maps and objects around one message. The smallest messages take half of this while they wait,
+    /// and about as much again once they are decoded (measured).
     private static let messageOverhead = 1024
 
     static func memory(of bytes: Int) -> Int64 { Int64(bytes + Self.messageOverhead) }
 
     private var entries = SequenceMap<Entry>()
-    /// Waiting messages by source, in the order of reception. Messages that wait no more, or stand here twice, are
-    /// skipped.
+    /// Waiting messages by source, in the order of reception. Readers skip messages that are listed twice or no longer
+    /// wait.
     private var backlogs: [SourceID: Fifo<Int64>] = [:]
-    /// Waiting messages that belong to no source, by installation.
     private var unsettled: [Int64: Set<Int64>] = [:]
     private var retries: [Int64: Set<Int64>] = [:]
-    /// Fingerprints of messages that were final before the user opened their alerts. They identify these messages since
-    /// then.
+    /// Digests of messages that became final before the user opened their notifications. They still identify
+    /// redeliveries.
     private var fingerprints: [Int64: FinalMessages.Fingerprint] = [:]
     private var installations: [String: Int64] = [:]
     private var lastSequence: Int64 = 0
-    /// The final counts. ``ledger`` counts the states on demand.
     private var counted = MessageLedger()
     private var finals = FinalMessages()
     private let clocks: Clocks
@@ -87,7 +85,7 @@ final class MemoryStore: ImmediateStore {
         self.finals.proven(installation: installation, through: sequence)
     }
 
-    // Retries go by the monotonic clock here, which stood still.
+    // Retry times are monotonic, and the monotonic clock stood still during the sleep.
     func machineSlept(_ duration: Duration) {
         for sequence in self.retries.values.joined() {
             guard let entry = self.entries[sequence], let at = entry.retryAt else { continue }
@@ -147,7 +145,7 @@ final class MemoryStore: ImmediateStore {
         return .new(sequence)
     }
 
-    /// Whether nothing waits for the outcome of this row; `nil` if `message` does not repeat the row.
+    /// Whether the row's acknowledgement may leave; `nil` if `message` does not repeat the row.
     private func isFinal(_ row: Int64, repeatedBy message: MQTTSession.InboundMessage) -> Bool? {
         if let final = self.finals[row] { return final.fingerprint == self.fingerprint(of: message) ? true : nil }
         guard let entry = self.entries[row] else { return nil }
@@ -171,7 +169,7 @@ final class MemoryStore: ImmediateStore {
         case .inHand: self.move(entry, to: .inHand)
         case .presented:
             self.move(entry, to: .presented)
-            // Acknowledgements leave in order, and the user may take hours.
+            // Acknowledgements leave in order. This one does not wait for the user, who may take hours.
             outcome.finished.append(change.sequence)
         case .unopened:
             guard entry.message.state == .presented else { return }
@@ -208,11 +206,11 @@ final class MemoryStore: ImmediateStore {
         self.finish(entry)
     }
 
-    /// Makes a message that the user opened wait for delivery. The store may have dropped it after it was handled.
+    /// The store may have dropped the message. `opening` has a copy.
     private func open(_ opening: DeliveryOpening, into outcome: inout TurnOutcome) {
         let sequence = opening.message.sequence
         guard let entry = self.entries[sequence] else {
-            // The message is not over any more. Its kind of end is forgotten; nearly all messages end as done.
+            // The message was counted as done or dead; nearly all are done.
             if self.counted.done > 0 { self.counted.done -= 1 } else { self.counted.dead -= 1 }
             let final = self.finals.remove(sequence)
             var message = opening.message
@@ -225,7 +223,7 @@ final class MemoryStore: ImmediateStore {
             self.wait(entry)
             return outcome.appeared.append(entry.appearance)
         }
-        // The rest of the entry stays as it was received: the copy that came from the user has no topic.
+        // Other fields keep their values: the copy in `opening` has no topic.
         entry.message.openedBy = opening.action
         guard entry.message.state != .inHand else { return }
         entry.message.attempts = 0
@@ -258,7 +256,6 @@ final class MemoryStore: ImmediateStore {
         }
     }
 
-    /// Drops a message, and keeps its fingerprint to recognise a redelivery.
     private func finish(_ entry: Entry) {
         let message = entry.message
         self.entries[message.sequence] = nil
@@ -308,7 +305,7 @@ final class MemoryStore: ImmediateStore {
     }
 
     private func take(_ source: SourceID, before: Int64?, _ limit: Int, into answer: inout StoreAnswer) {
-        // Taken out of the dictionary, so that it is changed in place.
+        // Removed from the dictionary, the queue changes in place.
         guard var backlog = self.backlogs.removeValue(forKey: source) else { return }
         while let sequence = backlog.first {
             if self.isWaiting(sequence, in: source.number), let entry = self.entries[sequence] {
@@ -358,7 +355,7 @@ final class MemoryStore: ImmediateStore {
 }
 
 extension Fifo<Int64> {
-    /// Adds a message in the order of sequences, since delivery gives some back.
+    /// Delivery may return an older message to its queue.
     fileprivate mutating func list(_ sequence: Int64) {
         guard let last = self.last, last > sequence else { return self.append(sequence) }
         self.insert(sequence) { $0 >= sequence }

@@ -1,54 +1,51 @@
-/// A connection, as the store and the pipeline see it. Loop thread only.
+/// The connection that brought a message. Only the loop's thread uses it.
 package protocol MessageLink: AnyObject {
     var installation: Int64 { get }
-    /// The one topic that pushes arrive on.
     var topic: String { get }
-    /// Whether this turn still has to call ``flush()``.
     var isQueuedForFlush: Bool { get set }
 
-    /// The stored row that this message may repeat. Its bytes decide whether it does.
+    /// The stored row that this message may repeat. The store then compares the bytes.
     func redeliveryCandidate(of arrival: Arrival) -> Int64?
-    /// Notes that this turn repeats a row, until the turn is committed or has failed.
+    /// Notes, until the commit ends, that a message repeats this row.
     func absorbs(_ row: Int64)
-    /// Notes that a message of QoS 2 becomes this row, until the turn is committed or has failed.
+    /// Notes, until the commit ends, that a message of QoS 2 becomes this row.
     func inserted(_ row: Int64, _ arrival: Arrival)
-    /// Takes back the notes of ``absorbs(_:)`` and ``inserted(_:_:)``: the commit failed, and its work will come again.
+    /// Undoes ``absorbs(_:)`` and ``inserted(_:_:)`` after a failed commit.
     func forgetAbsorptions()
 
-    /// The message is now this row.
+    /// The commit stored the message as this row.
     func stored(_ row: Int64, _ arrival: Arrival)
-    /// The message repeated this row.
+    /// The commit found that the message repeats this row.
     func absorbed(_ row: Int64, _ arrival: Arrival)
-    /// Whether the installation's last connection brought this message. Only then may a later message repeat it.
+    /// Whether the installation's last connection brought this message. The broker repeats only such messages.
     func isLatest(_ arrival: Arrival) -> Bool
-    /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
+    /// Whether the connection that brought the message can still carry its acknowledgement.
     func stillCarries(_ arrival: Arrival) -> Bool
-    /// Opens the gate of one acknowledgement. Ignores a ticket of an earlier connection: its message comes again.
+    /// Allows one acknowledgement. Ignores a ticket of an earlier connection: the broker delivers its message again.
     func acknowledge(_ ticket: UInt64)
-    /// Opens the gates of everything received up to this ticket, with the next ``flush()``.
+    /// Allows all acknowledgements up to this ticket. The next ``flush()`` sends them.
     func acknowledgeThrough(_ ticket: UInt64)
-    /// Sends everything that the turn has written, in one piece.
     func flush()
 }
 
-/// A message on its way from a connection into the store.
+/// A message from a connection, on its way into the store.
 package struct Arrival {
     package let link: any MessageLink
     package let message: MQTTSession.InboundMessage
-    /// The connection that it came on. The number rises with every connection, also across restarts.
+    /// The number of the connection, which rises with every connection, also across restarts.
     package let connection: Int64
     package let receivedAt: Timestamp
     package let content: DecodedContent
-    /// Its source; `nil` if no handler may see the message.
+    /// `nil` if no handler may see the message.
     package let source: SourceID?
-    /// Whether delivery has room for it; otherwise it waits in the store.
+    /// Whether delivery has room for the message; otherwise it waits in the store.
     package var isInHand = false
 
     package init(link: any MessageLink, message: MQTTSession.InboundMessage, connection: Int64, receivedAt: Timestamp) {
         (self.link, self.message, self.connection, self.receivedAt) = (link, message, connection, receivedAt)
         self.content = DecodedContent(
             payload: message.payload, originalLength: message.truncatedLength,
-            // Compares bytes, as a broker does: to Swift, texts that only look the same are equal.
+            // Compares bytes, as a broker does: Swift's `==` ignores differences of Unicode normalization.
             isUnexpectedTopic: !message.topic.hasBytes(of: link.topic))
         self.source = self.content.source.map { SourceID(installation: link.installation, number: $0) }
     }
@@ -56,15 +53,13 @@ package struct Arrival {
     package var bytes: Int { self.message.payload.count + self.message.topic.utf8.count }
 }
 
-/// The store's result for an ``Arrival``.
 package enum StoredArrival: Sendable, Hashable {
     case new(Int64)
-    /// The message repeats this row. `isFinal`: its outcome is known, nothing waits for it. `isInHand`: delivery has
-    /// it.
+    /// The message repeats this row. `isFinal`: its acknowledgement may leave. `isInHand`: delivery has the message.
     case redelivered(Int64, isFinal: Bool, isInHand: Bool)
 }
 
-/// The work of one turn for the store, in this order: claims see everything that the turn writes.
+/// The work of one pass of the event loop for the store, in this order. So claims see everything that the turn writes.
 package struct Turn {
     package var changes: [MessageChange]
     package var arrivals: [Arrival]
@@ -76,12 +71,12 @@ package struct Turn {
 
     package var isEmpty: Bool { self.changes.isEmpty && self.arrivals.isEmpty && self.claims.isEmpty }
 
-    /// The bytes of a change: a verdict changes a page, and the store writes whole pages.
+    /// A change writes one page.
     private static let changeBytes: Int64 = 4096
 
-    /// Takes the first part of the turn, which writes about `bytes`; `nil`: all of it. Changes come first, since they
-    /// free room. Claims come before arrivals: when arrivals have no room, handling stored messages makes some. Each
-    /// claim is a part of its own: the store limits the rows that it takes in hand.
+    /// Takes a part of the turn that writes about `bytes`; `nil` takes all. Changes come first, since they free room.
+    /// Claims come before arrivals: handling stored messages makes room for new ones. Each claim is a part of its own,
+    /// since the store limits its rows.
     mutating func takePart(of bytes: Int64?) -> Turn {
         guard let bytes else {
             defer { self = Turn() }
@@ -112,13 +107,11 @@ package struct Turn {
     }
 }
 
-/// The results of a turn's work, once it is committed.
 package struct TurnOutcome: Sendable {
-    /// A message that waits now and did not before.
+    /// A message that began to wait in this turn.
     package struct Appearance: Sendable, Hashable {
         package var sequence: Int64
         package var installation: Int64
-        /// `nil` while it belongs to no source.
         package var source: Int64?
 
         package init(sequence: Int64, installation: Int64, source: Int64?) {
@@ -129,11 +122,10 @@ package struct TurnOutcome: Sendable {
     package var arrivals: [StoredArrival] = []
     package var answers: [StoreAnswer] = []
     package var appeared: [Appearance] = []
-    /// The rows whose outcome became final in this turn.
+    /// The rows whose acknowledgements may leave after this turn.
     package var finished: [Int64] = []
-    /// The reasons why answers with work are not written, by message.
+    /// The reasons why answers with ``AnswerWork`` are not written, by message number.
     package var refusals: [Int64: AnswerRefusal] = [:]
-    /// The answers that the next turn must write.
     func postponed(of changes: [MessageChange]) -> [MessageChange] {
         guard !self.refusals.isEmpty else { return [] }
         return changes.filter { change in
@@ -141,10 +133,10 @@ package struct TurnOutcome: Sendable {
         }
     }
 
-    /// Number of dead letters that nobody can handle and that made room for newer ones.
+    /// Number of dead letters without a possible handler that made room for newer ones.
     package var removedDeadLetters = 0
     package var isMoved = false
-    /// The time until the store needs upkeep, in a commit of its own if there is no other; `nil`: never.
+    /// The time until the store needs a commit, even of an empty turn; `nil`: never.
     package var upkeepDue: Duration?
 
     package init() {}
