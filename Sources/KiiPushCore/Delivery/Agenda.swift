@@ -5,7 +5,7 @@ struct Agenda<Element: Sendable>: Sendable {
         var element: Element
     }
 
-    /// The latest first: removing the earliest from the end is cheap.
+    /// The latest first, since removing the last element is cheap.
     private var items: [Item] = []
 
     var nextDue: MonotonicInstant? { self.items.last?.due }

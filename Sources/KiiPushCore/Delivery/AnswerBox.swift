@@ -1,31 +1,31 @@
-/// Takes handlers' answers on any thread, and keeps them for the loop. One lock covers an attempt's state and the post
-/// for the loop, so the value that a completion returns is final.
+/// Receives handlers' answers on any thread, and keeps them for the loop's thread. One lock covers attempts and posts,
+/// so the value that a completion returns is final.
 package final class AnswerBox: AnswerChannel {
-    /// An event for the loop. Posts are in the order in which their events happened.
+    /// An event for the loop's thread, in the order in which events happened.
     enum Post: Sendable {
-        /// A worker has begun the first message of a call.
+        /// Posted only for the first message of a call.
         case started(CallID, at: MonotonicInstant)
         case answered(CallID, position: Int, HandlerVerdict, startedAt: MonotonicInstant, at: MonotonicInstant)
         case skipped(CallID, position: Int)
         indirect case late(Late, sequence: Int64, HandlerVerdict, counts: Bool, at: MonotonicInstant)
-        /// A worker has finished with the call, or the task that continued the call has ended.
+        /// The worker has finished with the call, or the task that continued it has ended.
         case ended(CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool)
         case left(CallID, position: Int, startedAt: MonotonicInstant)
     }
 
-    /// An attempt whose deadline has passed while its completion may still answer.
+    /// An attempt whose deadline has passed. Its completion may still answer.
     struct Late: Sendable {
         let call: CallID
         let source: SourceID
         let attempt: Int
-        /// Whether a success still counts. The start of the next attempt sets it to false.
+        /// Whether a success still counts: until the next attempt starts.
         var isOpen = true
     }
 
     enum Progress: Sendable {
         case waiting
         case running(position: Int, startedAt: MonotonicInstant)
-        /// The loop has the answer already, or finds it among the posts.
+        /// The loop's thread has the answer already, or finds it among the posts.
         case answered
     }
 
@@ -40,10 +40,10 @@ package final class AnswerBox: AnswerChannel {
         var attempt = Attempt.over
         var startedAt = MonotonicInstant(nanoseconds: 0)
         var isCut = false
-        /// A presenter is showing the message to the user; no handler has been called yet.
+        /// A presenter shows the message, and no handler was called yet.
         var isPresenting = false
         var isHeld = true
-        /// The asynchronous handler's task, once the worker has left the call to it.
+        /// The asynchronous handler's task, after the worker has left the call.
         var task: Task<Void, Never>?
         var isTaskOver = false
     }
@@ -51,7 +51,7 @@ package final class AnswerBox: AnswerChannel {
     fileprivate struct State: Sendable {
         var slots: [Slot] = []
         var late: [Int64: [Late]] = [:]
-        /// Messages that a late answer has ended and the loop does not know of yet. Their next attempts do not start.
+        /// Messages with a late success that the loop's thread has not seen yet. Their next attempts must not start.
         var ended: Set<Int64> = []
         var posts: [Post] = []
         var isLoopAsleep = false
@@ -64,8 +64,8 @@ package final class AnswerBox: AnswerChannel {
     private let commitsWork: Bool
 
     /// - Parameters:
-    ///   - commitsWork: whether the store writes the work that a handler commits with its answer.
-    ///   - wake: makes the loop take a turn. Called on any thread.
+    ///   - commitsWork: whether the store writes ``AnswerWork``.
+    ///   - wake: wakes the loop's thread. Called on any thread.
     init(
         commitsWork: Bool = false, clock: @escaping @Sendable () -> MonotonicInstant,
         wake: @escaping @Sendable () -> Void
@@ -115,7 +115,7 @@ package final class AnswerBox: AnswerChannel {
 
     enum Step: Sendable {
         case call(position: Int, startedAt: MonotonicInstant)
-        /// `isPlaceKept`: an answer may still come, and the call keeps its place until then.
+        /// `isPlaceKept`: an answer may still come, and the call counts as running until then.
         case done(isPlaceKept: Bool)
     }
 
@@ -123,14 +123,13 @@ package final class AnswerBox: AnswerChannel {
         let now = self.clock()
         return self.change { state in
             let step = state.begin(call, from: 0, at: now)
-            // The loop gets a post only for the first message of a call, so a later one does not wake it.
+            // Later messages of a call post nothing when they begin, so they need not wake the loop's thread.
             if case .call(1..., _) = step { return (step, false) }
             return (step, state.takeSleep())
         }
     }
 
-    /// Notes that the handler has returned; it may have answered long before. If `isYielding`, no further message
-    /// begins.
+    /// Called after the handler has returned. If `isYielding`, the call begins no further message.
     func returned(_ call: DeliveryCall, isYielding: Bool, at now: MonotonicInstant) -> Step {
         self.change { state in
             let slot = state.slots[call.id.slot]
@@ -143,7 +142,7 @@ package final class AnswerBox: AnswerChannel {
         }
     }
 
-    /// Calls `show` and returns its result; `nil` if the attempt has ended meanwhile.
+    /// Returns `nil` if the attempt ended during `show`.
     func present(_ id: CallID, _ show: () -> Bool) -> Bool? {
         self.state.withLock { $0.slots[id.slot].isPresenting = true }
         let isShown = show()
@@ -154,7 +153,7 @@ package final class AnswerBox: AnswerChannel {
         }
     }
 
-    /// Leaves the call to `task`. Returns false if the task has ended already: then the call has returned.
+    /// Frees the worker while `task` continues the call. Returns false if the task has ended already.
     func leave(_ id: CallID, to task: Task<Void, Never>) -> Bool {
         let (isLeft, isTooLate, wakes) = self.state.withLock { state -> (Bool, Bool, Bool) in
             guard !state.slots[id.slot].isTaskOver else { return (false, false, false) }
@@ -171,7 +170,7 @@ package final class AnswerBox: AnswerChannel {
         return isLeft
     }
 
-    /// Ends the call with its task. Returns whether a worker had left the call to the task, so that its place is free.
+    /// Returns whether the caller must free the call's place in the ``CallQueue``.
     func taskEnded(_ id: CallID) -> Bool {
         self.change { state in
             guard state.slots[id.slot].number == id.number else { return (true, false) }
@@ -187,8 +186,8 @@ package final class AnswerBox: AnswerChannel {
 // MARK: - The loop's side
 
 extension AnswerBox {
-    /// Takes the posts into `posts`, which must be empty. From now on, late answers to the message `sequence` do not
-    /// count. An earlier one is among the posts.
+    /// Moves the posts into `posts`, which must be empty. From now on, late answers to the message `sequence` do not
+    /// count.
     func take(into posts: inout [Post], closing sequence: Int64? = nil) {
         self.state.withLock { state in
             swap(&state.posts, &posts)
@@ -197,7 +196,7 @@ extension AnswerBox {
         }
     }
 
-    /// Returns whether the loop may sleep. If `isAwaited`, the next post wakes it.
+    /// Returns whether the loop's thread may sleep. If `isAwaited`, the next post wakes the thread.
     func prepareToSleep(isAwaited: Bool) -> Bool {
         self.state.withLock { state in
             state.isLoopAsleep = isAwaited && state.posts.isEmpty
@@ -205,7 +204,7 @@ extension AnswerBox {
         }
     }
 
-    /// Gives calls their slots. The caller then hands the calls to workers.
+    /// Called before workers get the calls.
     func open(_ calls: [DeliveryCall]) {
         self.state.withLock { state in
             for call in calls {
@@ -215,9 +214,9 @@ extension AnswerBox {
         }
     }
 
-    // `cut` and `progress` also take the posts: the loop must know them before it acts on a position.
+    // `cut` and `progress` also return the posts. The loop's thread must apply these before it uses a position.
 
-    /// Cuts the call after its current message. `position` is that message, -1 if none was begun.
+    /// Ends the call after its current message. `position` is -1 before the first message.
     func cut(_ id: CallID) -> (position: Int, startedAt: MonotonicInstant, posts: [Post]) {
         self.state.withLock { state in
             let posts = state.takePosts()
@@ -235,8 +234,8 @@ extension AnswerBox {
         }
     }
 
-    /// Ends the attempt unless the handler has answered. No further message of the call starts. If `mayEndLate`, a
-    /// success that comes before the next attempt counts.
+    /// Ends the attempt unless the handler has answered. The call starts no further message. If `mayEndLate`, a success
+    /// still counts until the next attempt starts.
     ///
     /// - Returns: `nil` if the handler has answered; else whether a presenter was still showing the message.
     func expire(_ id: CallID, position: Int, _ message: QueuedMessage, mayEndLate: Bool) -> Bool? {
@@ -256,10 +255,10 @@ extension AnswerBox {
         return isPresenting
     }
 
-    /// Forgets that late answers have ended these messages: the loop knows it by now.
+    /// Called when the loop's thread knows of these late successes.
     func forgetEnded(_ sequences: [Int64]) { self.state.withLock { $0.ended.subtract(sequences) } }
 
-    /// From now on, no answer counts and no message begins. Returns the running tasks, for the caller to cancel.
+    /// Ignores all later answers, and lets no message begin. Returns the running tasks, for the caller to cancel.
     func stop() -> [Task<Void, Never>] {
         self.state.withLock { state in
             state.isStopped = true
@@ -280,7 +279,7 @@ extension AnswerBox.State {
         return posts
     }
 
-    /// Returns true if the loop sleeps and has posts. The caller then wakes it, once.
+    /// Returns true if the loop's thread sleeps and has posts. The caller must then wake the thread.
     fileprivate mutating func takeSleep() -> Bool {
         guard self.isLoopAsleep, !self.posts.isEmpty else { return false }
         self.isLoopAsleep = false
@@ -324,7 +323,7 @@ extension AnswerBox.State {
     fileprivate mutating func answeredLate(
         _ ticket: AnswerTicket, _ verdict: HandlerVerdict, at now: MonotonicInstant
     ) -> (counts: Bool, wakes: Bool) {
-        // Without an entry the attempt was answered in time: this is a second answer, not a late one.
+        // Without an entry, the attempt was answered in time: this is a second answer.
         guard let index = self.late[ticket.sequence]?.firstIndex(where: { $0.call == ticket.call }),
             let late = self.late[ticket.sequence]?[index]
         else { return (false, false) }
@@ -332,8 +331,7 @@ extension AnswerBox.State {
         switch verdict {
         case .result, .committing, .rejected: break
         case .unanswered, .threw, .presented, .unreached, .unstarted, .setAside:
-            // The completion was released, the cancelled task threw, or the message is left to a later run: no other
-            // answer follows.
+            // No other answer follows these verdicts.
             self.forgetLate(ticket.sequence, index)
             return (false, false)
         }

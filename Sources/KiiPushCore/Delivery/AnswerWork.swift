@@ -1,4 +1,4 @@
-/// Work for the transaction that stores a handler's answer. Only the store that writes it knows its content.
+/// Work, such as SQL statements, for the transaction that stores a handler's answer. Only the store knows the content.
 package struct AnswerWork: Sendable, Hashable {
     package let content: any AnyObject & Sendable
 
@@ -11,7 +11,7 @@ package struct AnswerWork: Sendable, Hashable {
 package enum AnswerRefusal: Sendable, Hashable {
     /// The store cannot carry out the work, for this reason.
     case work(String)
-    /// Others have the message by now, or it is gone.
+    /// Another process has the message, or the message is gone.
     case late
     /// The store writes the answer in a later turn.
     case postponed
@@ -25,8 +25,7 @@ struct UncommittedAnswer: Sendable {
 }
 
 extension Scheduler {
-    /// Passes an answer and its work to the store. With strict order, later messages of the source wait until the store
-    /// has written both.
+    /// With strict order, later messages of the source wait until the store has written the answer and its work.
     mutating func commit(
         _ slot: Int, _ message: QueuedMessage, _ result: FetchResult, _ work: AnswerWork, startedAt: MonotonicInstant,
         now: MonotonicInstant
@@ -46,7 +45,7 @@ extension Scheduler {
         if call.isCuttable { self.output.cuts.append(call.id) }
     }
 
-    /// Applies the store's results for answers with work. Answers that the store has postponed stay uncommitted.
+    /// Answers that the store has postponed stay in `uncommitted`.
     mutating func conclude(_ changes: [MessageChange], _ refusals: [Int64: AnswerRefusal]) {
         for case (let sequence, .committing) in changes.lazy.map({ ($0.sequence, $0.verdict) })
         where refusals[sequence] != .postponed {

@@ -1,11 +1,11 @@
-/// Calls that wait for a worker, and workers that wait for a call, under one lock.
+/// Calls that wait for a worker thread, and workers that wait for a call.
 final class CallQueue: Sendable {
     private struct State: Sendable {
         var calls = Fifo<DeliveryCall>()
-        /// Number of calls that hold a place: a worker has taken the call, and it is not over.
+        /// Number of calls that a worker has taken and that are not over.
         var running = 0
         var places = 0
-        /// `idle` workers wait for a call. The queue has woken `woken` of them, and they have not come back yet.
+        /// `idle` workers wait for a call. `woken` of them have got a signal, and have not locked the state yet.
         var idle = 0
         var woken = 0
         var workers = 0
@@ -32,11 +32,11 @@ final class CallQueue: Sendable {
 
     // MARK: - The loop's side
 
-    /// The caller calls ``wakeAnother()`` next.
+    /// The caller must call ``wakeAnother()`` next.
     func append(_ calls: [DeliveryCall]) { self.state.withLock { for call in calls { $0.calls.append(call) } } }
 
-    /// Wakes one more worker if there is work for it. `isMissing`: there is work and a place, but no idle worker.
-    /// `hasMore`: there is work for yet another worker.
+    /// Wakes one worker if a call waits for it. `isMissing`: no worker is idle, and the caller should start one.
+    /// `hasMore`: the caller should call this again.
     func wakeAnother() -> (isMissing: Bool, hasMore: Bool) {
         let (wakes, isMissing, hasMore) = self.state.withLock { state -> (Bool, Bool, Bool) in
             let wakes = state.wakesOne()
@@ -48,12 +48,12 @@ final class CallQueue: Sendable {
         return (isMissing, hasMore)
     }
 
-    /// - Returns: false if a worker has taken the call.
+    /// Returns false if a worker has taken the call.
     func recall(_ id: CallID) -> Bool {
         self.state.withLock { state in !state.calls.removeAll { $0.id == id }.isEmpty }
     }
 
-    /// - Returns: whether there are more places than before.
+    /// Returns whether there are more places than before.
     func setPlaces(_ places: Int) -> Bool {
         let (isMore, isSurplus) = self.state.withLock { state in
             defer { state.places = places }
@@ -63,7 +63,7 @@ final class CallQueue: Sendable {
         return isMore
     }
 
-    /// Makes every worker leave, and waits for the workers without a call.
+    /// Ends every worker, and waits for the workers without a call.
     func stop() {
         self.state.withLock { $0.isStopped = true }
         self.state.signalAll()
@@ -84,7 +84,7 @@ final class CallQueue: Sendable {
         if wakes { self.state.signal() }
     }
 
-    /// - Returns: false if there are as many workers as places.
+    /// Returns false if no further worker may start.
     func enter() -> Bool {
         self.state.withLock { state in
             guard state.workers < state.places, !state.isStopped else { return false }
@@ -98,8 +98,7 @@ final class CallQueue: Sendable {
         self.state.signalAll()
     }
 
-    /// Waits for a call; `nil` when the worker must end. If `isBack`, the worker comes from a call. If `hasLeft`, that
-    /// call holds no place any more.
+    /// Returns `nil` if the worker must end. `isBack`: the worker had a call. `hasLeft`: frees the place of that call.
     func wait(isBack: Bool, hasLeft: Bool) -> DeliveryCall? {
         var (isWaiting, isFirst) = (false, true)
         let call: DeliveryCall? = self.state.wait { state in

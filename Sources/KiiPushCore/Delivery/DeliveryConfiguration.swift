@@ -1,23 +1,22 @@
-/// The defaults come from the design.
 package struct DeliveryConfiguration: Sendable, Hashable {
-    /// Number of handlers that run at once; at least 1.
+    /// The most handlers at once; at least 1.
     package var concurrentHandlers = 4
     package var deadline: Duration = .seconds(30)
-    /// Pauses between attempts, counted from the failure. There is one attempt more than there are pauses.
+    /// Counted from the failure. There is one attempt more than there are pauses.
     package var retryDelays: [Duration] = [.seconds(1), .seconds(5), .seconds(30), .seconds(300), .seconds(1800)]
-    /// The time for all attempts, counted from the start of the first one. No attempt starts or continues after it.
-    /// `nil`: no limit.
+    /// The time from the start of the first attempt to the end of the last one; `nil`: no limit.
     package var totalLimit: Duration?
     /// Whether a message that waits for its retry holds back later messages of its source.
     package var isStrictlyOrdered = false
-    /// The most messages in memory; the other messages stay in the store.
+    /// The store keeps further messages.
     package var messagesInMemory = 1000
-    /// The most bytes of messages in memory; `nil`: no limit.
+    /// `nil`: no limit.
     package var bytesInMemory: Int?
-    /// The most stuck calls that get fresh threads in their places. A further one keeps its place until a call returns.
+    /// The most threads of stuck calls that other threads replace. A further stuck call keeps its place until another
+    /// returns.
     package var maximumStuckCalls = 64
 
-    /// The settings for an inbox in memory, whose acknowledgements wait for the outcome: three attempts, 60 s in all.
+    /// For an inbox in memory, whose acknowledgements wait for the outcome: three attempts in 60 s.
     package static var memoryInbox: DeliveryConfiguration {
         DeliveryConfiguration(retryDelays: [.seconds(1), .seconds(5)], totalLimit: .seconds(60))
     }
@@ -29,12 +28,12 @@ package struct DeliveryConfiguration: Sendable, Hashable {
     var maximumAttempts: Int { self.retryDelays.count + 1 }
 }
 
-/// Weighs messages in delivery's memory: 1 for a message of the usual size, more for a large one. One bound on the sum
-/// of the weights then limits both the number of messages and their bytes.
+/// Weighs messages in memory: 1 for a message of the usual size, more for a large one. So one bound limits both the
+/// number of messages and their bytes.
 package struct DeliveryScale: Sendable, Hashable {
-    /// The bytes that make a message heavier by 1.
+    /// The bytes that add 1 to a message's weight.
     package let step: Int
-    /// The largest weight. A heavier message might never find room.
+    /// The largest weight: a heavier message might never find room.
     package let heaviest: Int
 
     package static let uniform = DeliveryScale(messages: 1, bytes: .max)

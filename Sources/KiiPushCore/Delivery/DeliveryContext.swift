@@ -1,23 +1,22 @@
-/// The circumstances of one attempt to deliver a message. Holds no reference to the agent.
+/// The circumstances of one attempt to deliver a message.
 public struct DeliveryContext: Sendable, Hashable {
     /// The ID of the installation that received the message.
     public let installationID: String
     /// The message's number in the inbox: the same in every attempt, and never used for another message. Kii's payloads
-    /// carry no message ID; this number tells two equal messages apart on this machine.
+    /// have no message ID, so only this number tells equal messages apart.
     public let messageID: Int64
     /// When the message was received.
     public let receivedAt: Timestamp
     /// 1 for the first attempt, 2 for the first retry, and so on.
     public let attempt: Int
-    /// The program's state when this attempt began; `active` for an agent without an ``AgentLifecycle``. After the user
-    /// opened the notification that showed the message it is `inactive`: the program is on its way to the foreground.
+    /// The program's state when this attempt began: `inactive` if the user opened the message's notification, `active`
+    /// for an agent without an ``AgentLifecycle``.
     public let state: LifecycleState
-    /// The user's choice on the notification that showed the message; `nil` before any choice, when the message
-    /// arrived.
+    /// The user's choice on the message's notification; `nil` before any choice.
     public let userAction: UserAction?
     package let deadlineInstant: MonotonicInstant
 
-    /// - Parameter deadlineInstant: Default: in the past, for callers that only report the attempt.
+    /// The default deadline, in the past, is for callers that only report the attempt.
     package init(
         installationID: String, messageID: Int64, receivedAt: Timestamp, attempt: Int,
         state: LifecycleState = .active, userAction: UserAction? = nil,
@@ -32,23 +31,23 @@ public struct DeliveryContext: Sendable, Hashable {
         self.deadlineInstant = deadlineInstant
     }
 
-    /// Whether the handler is called because the user opened the notification that showed the message; false for a
-    /// ``UserAction/background(_:)``. The handler may have been called for the same message before, when it arrived.
+    /// Whether the user opened the message's notification; false for ``UserAction/background(_:)``. The handler may
+    /// have got the same message before, when it arrived.
     public var isUserOpened: Bool { self.userAction?.opensProgram == true }
 
-    /// The time left for the answer; zero when it is over. It stands still while the machine is suspended.
+    /// Zero after the deadline. Stands still while the machine is suspended.
     package var timeRemaining: Duration { max(.zero, self.deadlineInstant - MonotonicInstant.now()) }
 }
 
-/// The program's state between the user and the background.
+/// The state of a program with a user interface.
 ///
-/// - Source: `UIApplication.State`; "not running" comes from the launch detection document.
+/// - Source: `UIApplication.State`; ``notRunning`` comes from Kii's launch detection document.
 public enum LifecycleState: String, Sendable, Hashable, CaseIterable {
-    /// The program does not run: the state of the message that launches it. A running program never sees this state.
+    /// The program does not run: the state of the message that launches it. A running program is never in this state.
     case notRunning
-    /// In the foreground without the user's attention: on the way in or out, or behind an app switcher.
+    /// In the foreground without the user's attention, such as behind an app switcher.
     case inactive
-    /// In the foreground, in use. A program without a user is always here.
+    /// In the foreground, in use. A program without a user is always in this state.
     case active
     /// Running where the user does not see it.
     case background

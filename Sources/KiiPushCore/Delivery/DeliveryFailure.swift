@@ -1,4 +1,4 @@
-/// The reason why one attempt to deliver a message failed. Delivery retries the message while attempts are left.
+/// The reason why one attempt to deliver a message failed.
 public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
     /// The handler answered ``FetchResult/failed``.
     case failed
@@ -9,7 +9,7 @@ public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
     /// The handler gave no answer in time (30 s).
     case timedOut
 
-    /// A stable word, with the error after it if there is one.
+    /// A stable word, then the error if there is one.
     public var description: String {
         switch self {
         case .failed: "failed"
@@ -19,7 +19,7 @@ public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads a ``description`` back. Any other text becomes ``threw(_:)``.
+    /// Any text that is no ``description`` becomes ``threw(_:)``.
     package init(_ description: String) { self = Self(exactly: description) ?? .threw(description) }
 
     fileprivate init?(exactly description: String) {
@@ -30,26 +30,26 @@ public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The reason why delivery gave up on a message. An inbox in a file keeps the message until a person retries or drops
-/// it; an inbox in memory keeps nothing.
+/// it; an inbox in memory does not keep it.
 public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
-    /// Every attempt failed; this is the last failure.
+    /// Every attempt failed, the last one for this reason.
     case attemptsFailed(DeliveryFailure)
-    /// The handler refused it with ``FetchCompletion/reject(_:)``, for this reason.
+    /// The handler called ``FetchCompletion/reject(_:)``, with this reason.
     case rejected(String)
-    /// The process ended while the message ran alone, in as many attempts as a message may have.
+    /// The process ended while the message ran alone, and no attempt is left.
     case crashed
     /// The payload is no Kii message, for this reason.
     case undecodable(String)
-    /// The message is a thing-if command, and there is no ``ThingCommandHandler``.
+    /// The message is a thing-if command without a ``ThingCommandHandler``.
     case command
     /// The message came on a topic that does not belong to the installation.
     case unexpectedTopic
-    /// The payload, of this length in bytes, was larger than a packet may be. The inbox keeps only its beginning.
+    /// The payload, of this length in bytes, exceeded the largest packet. The inbox keeps only its beginning.
     case oversized(originalLength: Int)
-    /// Any other text in the inbox's file: about a payload that was cut, about damage, or from a later version.
+    /// Any other text: about a payload that was cut, about damage, or from a later version.
     case other(String)
 
-    /// A stable word, with the detail after it if there is one.
+    /// A stable word, then the detail if there is one.
     public var description: String {
         switch self {
         case .attemptsFailed(let failure): failure.description
@@ -84,7 +84,7 @@ public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
 
 extension String {
     fileprivate func suffix(after prefix: String) -> String? {
-        // Compares bytes: the suffix may begin with a mark that belongs to the character before.
+        // Compares bytes: in characters, a combining mark after the prefix would join the last one of the prefix.
         self.utf8.starts(with: prefix.utf8) ? String(Substring(self.utf8.dropFirst(prefix.utf8.count))) : nil
     }
 }

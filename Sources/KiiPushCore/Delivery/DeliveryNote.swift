@@ -1,4 +1,4 @@
-/// Something that happened to a message, for observers.
+/// An event of one message, for observers.
 package struct DeliveryNote: Sendable {
     package var sequence: Int64
     package var installation: Int64
@@ -7,13 +7,12 @@ package struct DeliveryNote: Sendable {
 }
 
 package enum DeliveryStall: Sendable, Hashable, CustomStringConvertible {
-    /// The system gives no thread for a handler (or the timer). Delivery tries again every second.
+    /// The system has no thread for a handler or the timer. Delivery tries again every second.
     case noThread(SystemError)
-    /// This many calls have not returned long after their deadlines and keep their threads. Delivery gives up no more
-    /// threads, so a further such call keeps its place until one returns.
+    /// This many calls still block their threads long after their deadlines, and delivery may replace no more threads.
     case stuckCalls(Int)
-    /// A handler outside this process cannot be started, for this reason. Delivery tries again every second, or at the
-    /// time that the reason names.
+    /// A handler outside this process cannot start, for this reason. Delivery tries again every second, or at the time
+    /// that the reason names.
     case noHandler(String)
 
     package var description: String {

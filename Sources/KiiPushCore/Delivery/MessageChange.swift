@@ -1,30 +1,27 @@
-/// A change of one message for the store to write. The store applies the changes of a message in the given order, and
-/// ignores a change of a message that is gone.
+/// A change of one message for the store to write. The store applies changes in the given order, and ignores a message
+/// that is gone.
 package struct MessageChange: Sendable, Hashable {
-    // Rare values are indirect, so that the common changes are small.
+    // Rare values are indirect, which keeps common changes small.
     package enum Verdict: Sendable, Hashable {
-        /// Handled (or there was nothing to handle): never delivered again.
         case done(FetchResult)
-        /// Handled, if the store writes this work with the answer. Otherwise the message stays as it was.
+        /// Done if the store writes this work with the answer. Otherwise the message stays as it was.
         indirect case committing(FetchResult, AnswerWork)
-        /// The message is due again when `after` has passed. `firstStart` is set if the time for all attempts is
-        /// limited.
+        /// The message is due after this pause. `firstStart` is set if the time for all attempts is limited.
         indirect case retry(after: Duration, failure: DeliveryFailure, firstStart: MonotonicInstant?)
-        /// Handed to a handler, alone. If the process ends now, the message is a suspect again.
+        /// Records the counts of a message that runs alone, because it may have ended an earlier process.
         case inHand
-        /// Given back unstarted: the row waits in this source.
+        /// No attempt was made: the row waits in this source.
         case waiting(source: Int64)
-        /// Left to the next run of its agent: the row waits, and belongs to no source until then.
+        /// The row waits for the next run of its agent, and belongs to no source until then.
         case setAside
         case presented
         indirect case dead(DeadLetterReason)
-        /// The user opened the notification. A row in hand stays so; any other row waits for delivery, and its attempts
-        /// restart at 0. From now on, reading the row returns the user's choice.
+        /// The user opened the notification, and the row keeps the choice. A row in hand stays in hand; any other row
+        /// waits, and its attempts restart at 0.
         indirect case opened(DeliveryOpening)
-        /// The notification is gone, unopened: a presented row becomes done, without data. Any other row stays as it
-        /// is.
+        /// The notification is gone, unopened. A presented row becomes done, without data; other rows stay as they are.
         case unopened
-        /// The notification cannot be shown any more: a presented row waits for delivery. Any other row stays as it is.
+        /// The notification cannot be shown any more. A presented row waits for delivery; other rows stay as they are.
         case unpresented
     }
 
@@ -32,7 +29,6 @@ package struct MessageChange: Sendable, Hashable {
         package var number: Int
         /// `nil` before the call, and for a late answer.
         package var startedAt: MonotonicInstant?
-        /// `nil` before its end.
         package var endedAt: MonotonicInstant?
 
         package init(number: Int, startedAt: MonotonicInstant? = nil, endedAt: MonotonicInstant? = nil) {
@@ -43,13 +39,12 @@ package struct MessageChange: Sendable, Hashable {
     package var sequence: Int64
     package var installation: Int64
     package var verdict: Verdict
-    /// The message's attempts and crashes after the change.
+    /// The counts after the change.
     package var attempts = 0
     package var crashes = 0
-    /// The attempt for the record; `nil` if no attempt led to the change. With ``Verdict/inHand``: the attempt that
-    /// will run alone.
+    /// The attempt to record; `nil` if no attempt led to the change. With ``Verdict/inHand``: the attempt that follows.
     package var attempt: Attempt?
-    /// The message's size, if known. The store then need not read the row first if the row is as delivery left it.
+    /// The message's size; `nil` if unknown. Then the store may have to read the row first.
     package var bytes: Int?
 }
 
@@ -66,7 +61,7 @@ extension MessageChange {
 
     package func startedAt(by clock: TurnClock) -> Timestamp? { self.attempt?.startedAt.map(clock.timestamp(of:)) }
 
-    /// The row's state after the change. A row in hand that the user opens stays in hand, with its attempts.
+    /// The row's state after the change. An exception: a row in hand that the user opens stays in hand.
     package var state: RowState {
         switch self.verdict {
         case .done, .committing, .unopened: .done
@@ -78,7 +73,7 @@ extension MessageChange {
         }
     }
 
-    /// The only state in which the store changes the row; `nil`: any state.
+    /// The only state in which the change applies; `nil`: any state.
     package var onlyIn: RowState? {
         switch self.verdict {
         case .unopened, .unpresented: .presented
@@ -86,8 +81,7 @@ extension MessageChange {
         }
     }
 
-    /// Whether the store has nothing to note but the answer, as at the end of most messages. Leaving attempts and
-    /// crashes as they are makes the statement cheaper.
+    /// Whether only the answer changes, as for most messages. The statement is cheaper without the counts.
     package var isCommonEnd: Bool {
         switch self.verdict {
         case .done, .committing: !self.isLate && self.attempts <= 1 && self.crashes == 0
@@ -97,10 +91,10 @@ extension MessageChange {
 
     package var keepsNumbers: Bool { self.isCommonEnd || self.onlyIn != nil }
 
-    /// For an answer: whether its attempt was over.
+    /// Whether the answer came after the deadline.
     private var isLate: Bool { self.attempt.map { $0.startedAt == nil } ?? false }
 
-    /// The result of the last attempt, if the row becomes `done` and no event holds the result.
+    /// The result of the last attempt, if the row becomes `done` and no event has the result.
     package var answer: FetchResult? {
         switch self.verdict {
         case .done(let result), .committing(let result, _): self.isLate ? nil : result
@@ -109,7 +103,7 @@ extension MessageChange {
         }
     }
 
-    /// The row's source after the change, or `.some(nil)` for no source; `nil` keeps the source.
+    /// `.some(nil)`: no source. `nil`: the source stays.
     package var source: Int64?? {
         switch self.verdict {
         case .waiting(let source): source
@@ -118,7 +112,7 @@ extension MessageChange {
         }
     }
 
-    /// The last error, or why the message is dead; `nil` keeps the old text, unless the row becomes `done`.
+    /// The last error, or the reason why the message is dead. `nil` keeps the old text, unless the row becomes `done`.
     package var reason: String? {
         switch self.verdict {
         case .retry(_, let failure, _): failure.description
@@ -131,12 +125,11 @@ extension MessageChange {
         if case .retry(let delay, _, _) = self.verdict { now + delay } else { nil }
     }
 
-    /// The user's choice on the notification that showed the message; `nil` keeps the stored choice.
+    /// `nil` keeps the stored choice.
     package var openedBy: UserAction? {
         if case .opened(let opening) = self.verdict { opening.action } else { nil }
     }
 
-    /// The event that the store records with the change.
     package var event: MessageEvent.Kind? {
         switch self.verdict {
         case .done(let result), .committing(let result, _):

@@ -1,71 +1,66 @@
-/// Something that happened to one message. The agent reports it when it happens; the inbox records it.
+/// An event of one message. The agent reports it when it happens; the inbox records it.
 public struct MessageEvent: Sendable, Hashable {
-    /// The kind of an event. New cases may be added.
+    /// The kind of an event. Later versions may add cases.
     public enum Kind: Sendable, Hashable {
-        /// The message came in. Reported once it is stored and decoded.
+        /// The message came in. Reported after it is stored and decoded.
         case received
         /// The transaction that stored the message began. Recorded, not reported.
         case stored
         /// The agent sent the acknowledgement to the broker. Recorded, not reported.
         case acknowledged
-        /// The broker delivered the message again. The agent acknowledged that, and started nothing. Reported while the
-        /// message is in hand.
+        /// The broker delivered the message again. The agent acknowledged it, and started nothing. Reported only while
+        /// the message is in hand.
         case duplicate
-        /// The message was in hand when a process ended, so this attempt was to run alone. Recorded, not reported.
+        /// The message was in hand when a process ended, so this attempt runs alone. Recorded, not reported.
         case isolated(attempt: Int)
         /// The agent called the handler: attempt 1, 2, …
         case started(attempt: Int)
-        /// The message is done, with this answer. A late answer came after the attempt's deadline, and counted.
+        /// The message is done, with this answer. `isLate`: the answer came after the deadline, and counted.
         case done(FetchResult, attempt: Int, isLate: Bool)
-        /// The message reached nobody and is done, without data. It came while the program was in the background, does
-        /// not set `content-available`, and has no alert to show. Reported; recorded as done.
+        /// The message reached nobody and is done, without data. It came in the background, without `content-available`
+        /// and without an alert. Reported; recorded as done.
         case unreached(attempt: Int)
-        /// The handler left the message to a later run of the agent. It waits in the inbox, and no attempt counts.
-        /// Reported, not recorded. `kii-push listen` does this with messages that its filter hides.
+        /// The handler left the message to a later run of the agent, as `kii-push listen` does with hidden messages. No
+        /// attempt counts. Reported, not recorded.
         case setAside
-        /// A notification shows the message, which rests until the user reacts.
+        /// A notification shows the message, which waits for the user's reaction.
         case presented
-        /// The user opened the notification. The agent hands the message over (again), and attempts count from 1 again.
+        /// The user opened the notification. The agent delivers the message (again), and attempts restart at 1.
         case opened(UserAction)
-        /// The notification is gone, and the user did not open it: the message is done, without data. Reported;
-        /// recorded as done.
+        /// The notification is gone, unopened: the message is done, without data. Reported; recorded as done.
         case dismissed
         /// The attempt failed; the next one follows after the pause.
         case failed(attempt: Int, DeliveryFailure, retryAfter: Duration)
         /// Delivery gave up, after an attempt or without one. The message is a dead letter, unless the inbox is in
         /// memory.
         case dead(DeadLetterReason, attempt: Int?)
-        /// The attempt failed, and another process, which keeps the message, decides: it retries the message or gives
-        /// it up. Reported, not recorded.
+        /// The attempt failed, and the process that keeps the message decides about a retry. Reported, not recorded.
         case handedBack(DeliveryFailure)
         /// An answer came after the deadline and did not count. Reported, not recorded.
         case late(attempt: Int)
-        /// The handler has not returned long after its deadline, and keeps its thread. Reported, not recorded.
+        /// The handler still blocks its thread long after the deadline. Reported, not recorded.
         case stuck(attempt: Int)
-        /// A person retried the message; attempts count from 1 again. Recorded, not reported.
+        /// A person retried the message; attempts restart at 1. Recorded, not reported.
         case retried
     }
 
     /// The message's number in the inbox, as in ``DeliveryContext/messageID``.
     public var messageID: Int64
-    /// When it happened, on this machine's calendar. A report has the time of the report; a record has the time of the
-    /// event.
+    /// The time on this machine's calendar. A report has the time of the report; a record has the time of the event.
     public var at: Timestamp
     /// The kind of the event.
     public var kind: Kind
-    /// Whether the inbox is a file, which keeps a message that delivery gives up on as a dead letter. In memory it is
-    /// gone.
+    /// Whether the inbox is a file, which keeps dead letters.
     package var isKept: Bool
     package var call: Call?
-    /// The message that the handler was called with, in the event ``Kind/started(attempt:)`` that a watcher gets. `nil`
-    /// in the process that receives, whose handler has the message. Also `nil` for a thing-if command, and for a
-    /// message that is too long for the socket.
+    /// The handler's message, for a watcher of the event ``Kind/started(attempt:)``. `nil` in the process that calls
+    /// the handler, for a thing-if command, and for a message that is too long for the control socket.
     public var message: ReceivedMessage? { if case .handler(let message, _) = self.call { message } else { nil } }
 
-    /// The arguments of a handler's call. Indirect, since most events have none.
+    /// Indirect, since most events have no call.
     package indirect enum Call: Sendable, Hashable {
         case handler(ReceivedMessage, DeliveryContext)
-        /// The message is too long for the control socket, or for a watcher that has much unread.
+        /// The message is too long for the control socket, or the watcher has too much unread.
         case omitted
     }
 
@@ -80,7 +75,7 @@ public struct MessageEvent: Sendable, Hashable {
 extension MessageEvent.Kind {
     /// The written form of a kind, in the inbox's file and on the control socket.
     package struct Parts: Sendable, Hashable {
-        /// The number of the kind. Files contain these numbers.
+        /// Inbox files contain these numbers.
         package var code: Int64
         package var attempt: Int?
         package var pause: Duration?
@@ -94,7 +89,7 @@ extension MessageEvent.Kind {
         }
     }
 
-    /// The kind in a word that programs may rely on.
+    /// A word that programs may rely on.
     package var word: String { Self.words[Int(self.parts.code) - 1] }
 
     private static let words = [
@@ -127,7 +122,7 @@ extension MessageEvent.Kind {
         }
     }
 
-    /// `nil` for a kind of a later version, and where a part is missing.
+    /// `nil` for a kind of a later version, or if a part is missing.
     package init?(_ parts: Parts) {
         switch (parts.code, parts.attempt, parts.detail) {
         case (1, _, _): self = .received

@@ -1,54 +1,50 @@
-/// A handler of an agent's messages: a type that conforms to one (or more) of the protocols below this one.
+/// The base of all handlers of an agent's messages. Conform to one of the protocols below, never to this one alone.
 ///
-/// Do not conform to this protocol alone. If a type conforms to several, the agent calls one form, the first in this
-/// order:
-/// ``RemoteNotificationHandler``, ``AsyncRemoteNotificationHandler``, ``PlainRemoteNotificationHandler``.
+/// If a type conforms to several, the agent uses the first in this order: ``RemoteNotificationHandler``,
+/// ``AsyncRemoteNotificationHandler``, ``PlainRemoteNotificationHandler``.
 ///
-/// - Source: Kii's "Reception Handler" page: "If you implement both, the
-///   application(_:didReceiveRemoteNotification:) method will not be called."
+/// - Source: Kii's "Reception Handler" page: "If you implement both, the application(_:didReceiveRemoteNotification:)
+///   method will not be called."
 public protocol NotificationHandler: Sendable {}
 
-/// Handles messages and answers through a completion: the form of UIKit and of Kii's reception page.
+/// Handles messages and answers through a completion, as in UIKit and on Kii's reception page.
 ///
-/// Every rule of ``FetchCompletion`` applies. Messages of one source (a topic, a bucket, or the sender of direct
-/// pushes) start in the order of their reception, the next one when the one before has been answered and its call has
-/// returned. Messages of different sources run at the same time, four by default.
+/// Every rule of ``FetchCompletion`` applies. A source is a topic, a bucket, or the sender of direct pushes. Messages
+/// of one source start in the order of reception, each after the answer and the return of the call before. Messages of
+/// different sources run at the same time, four by default.
 ///
 /// A message may be delivered more than once: after a failure, after a crash, or because the broker delivered it again.
 /// ``DeliveryContext/attempt`` and ``DeliveryContext/messageID`` tell such deliveries apart.
 public protocol RemoteNotificationHandler: NotificationHandler {
-    /// A message arrived. The library calls this on a thread of its own, never on the main actor and never on the
-    /// cooperative pool, so it may block. It may return before it answers: the work that it started continues, and
-    /// answers when it is done.
+    /// A message arrived. The library calls this on its own threads, never on the main actor or the cooperative pool,
+    /// so the call may block. It may return before its work answers.
     ///
     /// - Parameters:
     ///   - message: the message.
-    ///   - context: which attempt this is, until when an answer counts, and where the message comes from.
-    ///   - completion: takes the answer, once, within 30 seconds.
-    /// - Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; "The completionHandler block is
-    ///   called at the end of the process. This block must be called within 30 seconds after the method is executed."
+    ///   - context: the attempt, and the message's number in the inbox.
+    ///   - completion: receives the answer, once, within 30 seconds.
+    /// - Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; "This block must be called
+    ///   within 30 seconds after the method is executed."
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion)
 }
 
 /// Handles messages in an asynchronous function, whose result is the answer.
 ///
-/// The rules of ``RemoteNotificationHandler`` apply. At the deadline the library cancels the task. Returning
-/// ``FetchResult/newData`` or ``FetchResult/noData`` after that, and before the next attempt, counts.
+/// The rules of ``RemoteNotificationHandler`` apply. At the deadline the library cancels the task. If the task then
+/// returns ``FetchResult/newData`` or ``FetchResult/noData`` before the next attempt, the answer counts.
 public protocol AsyncRemoteNotificationHandler: NotificationHandler {
-    /// A message arrived. The function runs in a task of its own. The task starts on a thread of the library; after its
-    /// first suspension it continues where its isolation says.
+    /// A message arrived. The function runs in its own task, which starts on a thread of the library. After its first
+    /// suspension it continues where its isolation says.
     ///
     /// - Parameters:
     ///   - message: the message.
-    ///   - context: which attempt this is, until when an answer counts, and where the message comes from.
-    /// - Returns: what became of it; ``FetchResult/failed`` and a thrown error both mean "try again".
-    /// - Throws: whatever made the attempt fail. The inbox keeps its description with the message, cut to 500 Unicode
-    ///   scalars.
+    ///   - context: the attempt, and the message's number in the inbox.
+    /// - Returns: the answer. ``FetchResult/failed`` and a thrown error both lead to a retry.
+    /// - Throws: any error. The inbox keeps its description, cut to 500 Unicode scalars.
     func didReceiveRemoteNotification(_ message: ReceivedMessage, context: DeliveryContext) async throws -> FetchResult
 }
 
-/// Handles messages in a closure: the form of ``AsyncRemoteNotificationHandler`` without a type of one's own.
 struct ClosureHandler: AsyncRemoteNotificationHandler {
     let body: @Sendable (ReceivedMessage, DeliveryContext) async throws -> FetchResult
 
@@ -68,9 +64,9 @@ public protocol PlainRemoteNotificationHandler: NotificationHandler {
 
 /// Handles thing-if commands, which arrive on the same MQTT topic as pushes.
 ///
-/// A handler conforms to it besides one of the other protocols. Without it a command becomes a dead letter. Report the
-/// results of the command with ``KiiSession/report(_:of:thing:)``; the answer says only that the command was dealt
-/// with.
+/// A handler conforms to this protocol besides one of the others. Without it a command becomes a dead letter. The
+/// answer only says that the program has dealt with the command; ``KiiSession/report(_:of:thing:)`` reports its
+/// results.
 public protocol ThingCommandHandler: Sendable {
     /// A command arrived. Called as ``RemoteNotificationHandler`` is, with the same rules for the answer.
     func didReceiveThingCommand(

@@ -1,5 +1,5 @@
-/// A source, within which messages start in order: an installation's topic, bucket, or sender of direct pushes. An
-/// installation's commands are one source.
+/// A source, within which messages start in order: an installation's topic, bucket, or sender of direct pushes. All
+/// commands of an installation are one source.
 package struct SourceID: Sendable, Hashable {
     package var installation: Int64
     /// The value of ``SourceKey/number``; 0 for commands.
@@ -8,9 +8,9 @@ package struct SourceID: Sendable, Hashable {
     package init(installation: Int64, number: Int64) { (self.installation, self.number) = (installation, number) }
 }
 
-/// A decoded message for a handler, on its way through delivery's memory.
+/// A decoded message in delivery's memory.
 ///
-/// Delivery copies it several times, so large and rare fields stand elsewhere.
+/// Delivery copies it several times, so large and rare fields are behind references.
 package struct QueuedMessage: Sendable {
     /// The history of a message that is not new.
     final class Past: Sendable {
@@ -18,7 +18,6 @@ package struct QueuedMessage: Sendable {
         let firstStart: MonotonicInstant?, answerBy: MonotonicInstant?
         let openedBy: UserAction?
 
-        /// `nil` for a message that was not begun before.
         init?(_ stored: StoredMessage) {
             guard
                 stored.attempts > 0 || stored.crashes > 0 || stored.firstStart != nil || stored.openedBy != nil
@@ -42,11 +41,11 @@ package struct QueuedMessage: Sendable {
     package var crashes: Int { self.past?.crashes ?? 0 }
     package var firstStart: MonotonicInstant? { self.past?.firstStart }
     package var openedBy: UserAction? { self.past?.openedBy }
-    /// The latest end of an attempt, if another process counts the deadline as well.
+    /// The latest end of an attempt, if another process counts the deadline too.
     package var answerBy: MonotonicInstant? { self.past?.answerBy }
     package var installation: Int64 { self.source.installation }
 
-    /// Whether more than its attempt's beginning limits its time.
+    /// Whether the deadline depends on more than the start of the attempt.
     var hasOwnLimit: Bool { self.answerBy != nil || self.firstStart != nil }
 
     package var isCommand: Bool { if case .command = self.content { true } else { false } }
@@ -64,15 +63,14 @@ extension QueuedMessage {
 package indirect enum DecodedContent: Sendable {
     case message(ReceivedMessage)
     case command(ThingCommand)
-    /// No handler may see it.
     case refused(DeadLetterReason)
 
-    /// Accepts every command: only the handler decides whether anybody takes it.
+    /// Accepts every command, even if no handler takes commands.
     ///
-    /// - Parameter isUnexpectedTopic: for a message from the network. A stored message on an unexpected topic is a dead
-    ///   letter, and a person who retries it wants it handled.
+    /// - Parameter isUnexpectedTopic: only for a message from the network. A person who retries such a dead letter
+    ///   wants it handled.
     package init(payload: [UInt8], originalLength: Int?, isUnexpectedTopic: Bool = false) {
-        // These checks come first: a payload that is cut, or comes from elsewhere, may still look like a whole message.
+        // These checks come first, since such a payload may still look like a whole message.
         if let originalLength {
             self = .refused(.oversized(originalLength: originalLength))
         } else if isUnexpectedTopic {
@@ -92,8 +90,7 @@ package indirect enum DecodedContent: Sendable {
         self.init(payload: stored.payload, originalLength: stored.originalLength)
     }
 
-    /// The number of its source; `nil` if no handler may see the message. A push has the number of commands by a chance
-    /// of 1 in 2^64 only.
+    /// `nil` if no handler may see the message. A push has the number of commands by a chance of 1 in 2^64 only.
     package var source: Int64? {
         switch self {
         case .message(let message): message.sourceKey.number

@@ -1,22 +1,22 @@
-/// The receiver of an installation's messages, which decides about each of them.
+/// Decides what happens to each message of an installation.
 package protocol Receiver: Sendable {
     var handler: any NotificationHandler { get }
 
     /// The program's state for an attempt to deliver this message. Called on delivery's threads.
     func state(of message: QueuedMessage) -> LifecycleState
 
-    /// Decides about one attempt to deliver a message. Called on delivery's threads, never under a lock; it may block.
+    /// Decides about one attempt. Called on delivery's threads without a lock, so it may block.
     func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute
 }
 
 package enum DeliveryRoute: Sendable {
     case handler
-    /// Nobody: the message is done, without data.
+    /// The message is done, without data.
     case nobody
-    /// The closure shows an alert and returns whether it did; it may block. A shown message rests in the store until
-    /// the user reacts, unless it is for the handler too. A message that is not shown goes to the handler.
+    /// The closure shows an alert and returns whether it did; it may block. Unless `isForHandler`, a shown message
+    /// waits in the store for the user's reaction. A message that is not shown goes to the handler.
     case show(@Sendable () -> Bool, isForHandler: Bool)
-    /// Calls this closure instead of the handler, by the same rules.
+    /// Calls this closure instead of the handler, with the same rules for the answer.
     case invoke(@Sendable (FetchCompletion) -> Void)
 }
 
@@ -38,10 +38,11 @@ enum HandlerForm: Sendable {
     case completion(any RemoteNotificationHandler)
     case async(any AsyncRemoteNotificationHandler)
     case plain(@Sendable (ReceivedMessage) -> Void)
-    /// A defect of the program: every message fails, with an error that says so.
+    /// A defect of the program: every message fails, and the error says so.
     case none
 
-    /// "If you implement both, the application(_:didReceiveRemoteNotification:) method will not be called."
+    /// Kii's "Reception Handler" page: "If you implement both, the application(_:didReceiveRemoteNotification:) method
+    /// will not be called."
     init(_ handler: any NotificationHandler) {
         if let handler = handler as? any RemoteNotificationHandler {
             self = .completion(handler)
@@ -55,8 +56,8 @@ enum HandlerForm: Sendable {
     }
 }
 
-/// Finds the deprecated form. Only witnesses that are deprecated themselves may name a deprecated protocol without a
-/// warning, so the code that calls this does not name it.
+/// Only a deprecated function may name the deprecated protocol without a warning. Callers reach that function through a
+/// protocol that is not deprecated.
 private let plainForm: any PlainForm = DeprecatedPlainForm()
 
 private protocol PlainForm: Sendable {

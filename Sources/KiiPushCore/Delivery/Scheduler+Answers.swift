@@ -11,7 +11,7 @@ extension Scheduler {
         if hasReturned { self.free(id.slot) }
     }
 
-    /// Takes an answer that came after the deadline. It `counts` if it is a success that came before the next attempt.
+    /// Called for an answer after the deadline. A success that came before the next attempt `counts`.
     package mutating func answeredLate(
         _ sequence: Int64, _ source: SourceID, attempt: Int, _ verdict: HandlerVerdict, counts: Bool,
         at now: MonotonicInstant
@@ -33,12 +33,12 @@ extension Scheduler {
         guard let place = self.place(of: source) else { return }
         _ = self.takeOut(sequence, at: [place])
         self.unblock(sequence, at: place)
-        // The cut brings the message back. Until then, the worker of the call would skip it.
+        // The worker would skip the message later; the cut returns it now.
         if let call = self.call(with: sequence) { self.output.cuts.append(call.id) }
         self.tidy(place)
     }
 
-    /// Notes that a worker has skipped a message that a late answer had ended.
+    /// Called after a worker has skipped a message that a late success had ended.
     package mutating func skipped(_ id: CallID, position: Int) {
         guard let call = self.record(id), position < call.messages.count,
             position > call.position || (position == call.position && !call.isOver)
@@ -96,8 +96,8 @@ extension Scheduler {
 
     /// Schedules the next attempt after a failed one, or gives up on the message.
     ///
-    /// - Parameter retryAfter: the shortest pause, if somebody has named one.
-    /// - Returns: whether there is a next attempt, by an agent that still runs.
+    /// - Parameter retryAfter: the shortest pause before the next attempt.
+    /// - Returns: whether a running agent will make another attempt.
     mutating func retry(
         _ message: QueuedMessage, _ failure: DeliveryFailure, retryAfter: Duration? = nil,
         startedAt: MonotonicInstant, now: MonotonicInstant
@@ -122,7 +122,7 @@ extension Scheduler {
         return true
     }
 
-    /// With strict order: holds back the messages after this one.
+    /// With strict order, holds back the source's later messages.
     mutating func holdUp(_ message: QueuedMessage, at place: Int) {
         guard self.configuration.isStrictlyOrdered else { return }
         self.addBlocker(message.sequence, at: place)
@@ -137,24 +137,23 @@ extension Scheduler {
         self.change(message, .dead(reason), attempts: attempts, attempt: attempt)
     }
 
-    /// The time without new handlers after a refusal. The shortage ends after another such time without a refusal.
+    /// The time without new handlers after a failed start of a handler.
     private static var pause: Duration { .seconds(1) }
 
-    /// Handles a handler that could not be started. The message has not failed: it keeps its place and its attempts.
-    /// Delivery goes on with as many handlers as the machine gives, or with none for as long as the handler has asked
-    /// for.
+    /// Called if a handler could not be started. The message keeps its attempts. Delivery goes on with the handlers
+    /// that run now, or with none for the time that the handler asked for.
     private mutating func postpone(
         _ slot: Int, _ message: QueuedMessage, _ reason: String, retryAfter: Duration?, now: MonotonicInstant
     ) {
         guard let call = self.calls[slot] else { return }
         var shortage = self.shortage ?? HandlerShortage(over: now)
         let stall = DeliveryStall.noHandler(reason)
-        // A pause that follows another pause ends later, so observers need the new one.
+        // A new pause has a new end, which observers need.
         if shortage.stall == nil || retryAfter != nil && shortage.stall != stall {
             shortage.stall = stall
             self.output.stalls.append(stall)
         }
-        // This call still holds its place. Calls that no worker has taken yet hold none.
+        // Without this call, which still has its place. Calls that no worker has taken have no place.
         let others = self.calls.count { $0.map { $0.position >= 0 && !$0.isStuck } ?? false } - 1
         shortage.places = min(shortage.places, retryAfter == nil ? others : 0)
         shortage.over = max(shortage.over, now + (retryAfter ?? Self.pause))
@@ -163,13 +162,13 @@ extension Scheduler {
         self.comeBack(message, of: call)
     }
 
-    /// Whether observers know that fewer handlers run than may.
+    /// Whether observers know of a ``DeliveryStall`` that has not ended.
     var isStalled: Bool { self.losesPlaces || self.shortage?.stall != nil }
 
-    /// Reports the end of the stall after one cause is gone, unless there is another cause.
+    /// Reports the end of the stall, unless there is another cause.
     mutating func endStall() { if !self.isStalled { self.output.stalls.append(nil) } }
 
-    /// Lifts the limit on handlers when the pause is over. Ends the shortage after another pause without a refusal.
+    /// After the pause, lifts the limit on handlers. After another pause without a failed start, ends the shortage.
     mutating func lookAtShortage() {
         guard let shortage, shortage.over <= self.now else { return }
         if shortage.places < .max {

@@ -1,9 +1,9 @@
 extension Scheduler {
-    /// Decides whether a message that is about to be stored is in hand at once. It is if all sources of its
-    /// installation are known, its own source has nothing that waits, and there is room.
+    /// Decides whether a new message goes into memory at once. It does if all sources of its installation are known, no
+    /// message of its own source waits in the store, and there is room.
     package mutating func admit(_ source: SourceID, bytes: Int) -> Bool {
         guard let intake = self.intakes[source.installation], !self.isDraining else { return false }
-        // Before that, the listing of its source finds the row.
+        // The list of sources is read later, and will contain this source.
         guard intake.knowsSuspects else { return false }
         guard intake.phase == .open, let place = self.makePlace(of: source) else {
             self.rowsAppeared(in: source)
@@ -24,7 +24,7 @@ extension Scheduler {
     package mutating func stored(_ message: QueuedMessage) {
         guard let place = self.place(of: message.source) else { return }
         self.sources[place].arriving -= 1
-        // Since the scheduler admitted the message, it gave back others: the message goes behind them.
+        // Since the scheduler admitted this message, it returned earlier ones to the store.
         if self.sources[place].hasGivenBack {
             self.giveBack([message], at: place)
         } else {
@@ -32,7 +32,7 @@ extension Scheduler {
         }
     }
 
-    /// An admitted message is not stored after all.
+    /// Called if an admitted message was not stored.
     package mutating func released(_ source: SourceID, bytes: Int) {
         guard let place = self.place(of: source) else { return }
         self.sources[place].arriving -= 1
@@ -40,7 +40,6 @@ extension Scheduler {
         self.tidy(place)
     }
 
-    /// The broker redelivered a message in hand.
     package mutating func joined(_ sequence: Int64, installation: Int64) {
         self.note(.duplicate, sequence, installation)
     }
@@ -49,7 +48,7 @@ extension Scheduler {
         self.note(.dead(reason, attempt: nil), sequence, installation)
     }
 
-    /// Puts a message in hand into its queue. The caller has counted its weight.
+    /// The caller has counted the message's weight.
     mutating func accept(_ message: QueuedMessage, at place: Int) {
         guard let intake = self.intakes[message.installation], !self.isDraining else {
             return self.giveBack([message], at: place)

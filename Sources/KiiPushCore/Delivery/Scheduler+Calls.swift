@@ -1,17 +1,17 @@
 extension Scheduler {
-    /// Number of calls that wait for a worker, which takes the next one without waiting for the loop.
+    /// Number of calls that wait for a worker. A free worker takes one without waiting for the loop's thread.
     static var prefetched: Int { 64 }
 
-    /// Makes decisions after events, and again after the pipeline has carried out cuts and calls.
+    /// Called after events, and again after the pipeline has carried out cuts and calls.
     package mutating func settle(at now: MonotonicInstant) {
         self.now = max(self.now, now)
-        // Calls give messages back first.
+        // Cut calls first return the messages that they have not started.
         guard self.output.cuts.isEmpty else { return }
         self.trim()
         self.beginAloneRun()
         self.claim()
         self.handOut()
-        // A held suspect may be first now. If there are new calls, the pipeline settles once more after them.
+        // The first message of a queue may have to run alone now. After new calls, the pipeline calls `settle` again.
         if self.output.calls.isEmpty { self.beginAloneRun() }
         if self.losesPlaces { self.regainPlaces() }
     }
@@ -34,7 +34,7 @@ extension Scheduler {
         }
     }
 
-    /// Makes a held suspect that is first in its queue a suspect again, now that nothing is before it.
+    /// Takes the first message out of the queue if it must run alone.
     private mutating func isolatesFirst(at place: Int) -> Bool {
         guard !self.heldSuspects.isEmpty, let first = self.sources[place].queue.first,
             self.heldSuspects.remove(first.sequence) != nil
@@ -79,13 +79,13 @@ extension Scheduler {
             DeliveryCall(id: call.id, installation: self.sources[place].id.installation, messages: messages))
     }
 
-    /// "After a crash the ones in hand are run one at a time with the attempt committed first."
+    /// Messages that an earlier process had in hand run one at a time. The store commits the attempt before it starts.
     private mutating func beginAloneRun() {
         guard self.mayStart, !self.suspects.isEmpty, self.shortage?.places != 0 else { return }
         guard self.handedOut == 0 else { return self.cutCalls() }
         while let message = self.suspects.popFirst() {
             guard let place = self.place(of: message.source) else { continue }
-            // An earlier message may have failed when it ran alone, and waits for its retry or its next call.
+            // An earlier message may have failed when it ran alone, and wait for its retry.
             if self.isHeldBack(message.sequence, at: place) {
                 self.sources[place].arriving -= 1
                 self.heldSuspects.insert(message.sequence)
@@ -130,16 +130,16 @@ extension Scheduler {
         self.calls[id.slot]?.startedAt = now
         self.calls[id.slot]?.isOver = false
         self.begun(call.messages[position])
-        // Its time may be over before the time of any other call.
+        // This message's time may be over before that of any other call.
         if call.messages[position].hasOwnLimit { self.awaitDeadline(of: id) }
     }
 
-    /// Sets no deadline. A message with a time limit of its own is the first of its call, and
-    /// ``started(_:position:at:)`` sets the deadline for that one.
+    /// Sets no deadline. Only the first message of a call may have its own time limit, and ``started(_:position:at:)``
+    /// sets that deadline.
     mutating func begun(_ message: QueuedMessage) { self.note(.started(attempt: message.attempts + 1), message) }
 
-    /// A worker has left its call. `position` is the last message that was begun, -1 if none was. If `isUnanswered`,
-    /// the handler has returned, and its answer is still to come.
+    /// A worker has left its call. `position` is the last message that began, -1 for none. `isUnanswered`: the handler
+    /// has returned without an answer, which may still come.
     package mutating func ended(_ id: CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool) {
         guard let call = self.record(id) else { return }
         self.started(id, position: position, at: startedAt)
@@ -148,26 +148,25 @@ extension Scheduler {
             self.batch = isQuick ? min(self.batch * 2, Self.longestBatch) : max(self.batch / 2, 1)
         }
         self.takeBack(id.slot)
-        // This holds even if the attempt is over: the handler may return after the loop has read the deadline and
-        // before the loop ends the attempt. The worker has kept the call's place in any case.
+        // Also if the attempt is over: the handler may return between the deadline and the end of the attempt.
         self.calls[id.slot]?.hasReturned = isUnanswered
         if !isUnanswered || self.calls[id.slot]?.isOver == true { self.free(id.slot) }
     }
 
-    /// Notes that a worker has left its call to an asynchronous handler's task.
+    /// A worker has left its call to an asynchronous handler's task.
     package mutating func left(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
         if let call = self.record(id), position + 1 < call.messages.count { self.batch = max(self.batch / 2, 1) }
         self.cut(id, position: position, startedAt: startedAt)
     }
 
-    /// Notes that the call starts no message after the one at `position`.
+    /// The call starts no message after the one at `position`.
     package mutating func cut(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
         guard self.record(id) != nil else { return }
         self.started(id, position: position, at: startedAt)
         self.takeBack(id.slot)
     }
 
-    /// Takes back the messages of a call that no worker had taken.
+    /// Takes back a call that no worker has taken.
     package mutating func recalled(_ id: CallID) {
         guard self.record(id) != nil else { return }
         self.takeBack(id.slot)
@@ -184,7 +183,7 @@ extension Scheduler {
 
     func isCalled(_ sequence: Int64) -> Bool { self.call(with: sequence) != nil }
 
-    /// The call that holds a message, if the message's attempt is not over.
+    /// The call that holds a message whose attempt is not over.
     func call(with sequence: Int64) -> CallRecord? {
         for case let call? in self.calls {
             guard let index = call.messages.lastIndex(where: { $0.sequence == sequence }) else { continue }
@@ -202,7 +201,6 @@ extension Scheduler {
         for message in call.messages[first...].reversed() { self.comeBack(message, of: call) }
     }
 
-    /// Returns a message of a call: its handler was not called.
     mutating func comeBack(_ message: QueuedMessage, of call: CallRecord) {
         if call.isAlone { self.suspectAgain(message, at: call.place) } else { self.comeBack(message, at: call.place) }
     }
@@ -211,10 +209,10 @@ extension Scheduler {
     mutating func comeBack(_ message: QueuedMessage, at place: Int) {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         let isLeft = !self.isServed(message.installation)
-        // Not with suspects: they stay in hand until they are called, and in the store the message would wait behind
+        // If messages of an ended process are in hand, this message stays in memory: in the store it would wait behind
         // them.
         let blocker = self.sources[place].blockers.first ?? .max
-        // An answer with uncommitted work holds nothing back for long.
+        // A message whose answer the store is writing holds back others only briefly.
         let isBlocked = blocker < message.sequence && self.uncommitted[blocker] == nil && !self.hasSuspects(place)
         if isLeft, self.sources[place].staysInHand { return self.unweigh(message.bytes, at: place) }
         guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {
@@ -223,7 +221,7 @@ extension Scheduler {
         self.enqueue(message, at: place)
     }
 
-    /// Takes back the attempt of a suspect that was to run alone and has not run. It is still a suspect.
+    /// The message was to run alone, and its handler was not called. It must still run alone.
     mutating func suspectAgain(_ message: QueuedMessage, at place: Int) {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         self.change(message, .inHand)

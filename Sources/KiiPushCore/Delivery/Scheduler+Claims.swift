@@ -5,7 +5,7 @@ extension Scheduler {
         self.wants.append(.installation(installation))
     }
 
-    /// Plans a claim of a source with rows, if its messages in memory weigh at most half of its share.
+    /// Plans to read rows of a source, if its messages in memory weigh at most half of its share.
     mutating func wantSource(_ place: Int) {
         let source = self.sources[place]
         guard source.hasRows, !source.isWanted, !source.isClaiming, source.weight * 2 <= self.share,
@@ -28,7 +28,7 @@ extension Scheduler {
         self.noteCrowding()
     }
 
-    /// With strict order, a retry may hold suspects back. This claims the retry although memory is full.
+    /// With strict order, the messages in a full memory may all wait for a retry. So this reads the retry without room.
     private mutating func claimHeldUpRetry() {
         guard self.room <= 0, !self.heldSuspects.isEmpty, self.handedOut == 0 else { return }
         for (installation, intake) in self.intakes where intake.hasDueRetries && !intake.isClaiming {
@@ -40,8 +40,8 @@ extension Scheduler {
     private mutating func claim(of installation: Int64) {
         self.intakes[installation]?.isWanted = false
         guard let intake = self.intakes[installation], !intake.isClaiming else { return }
-        // When thousands of installations begin together, one turn has the claims of many, and most of these find
-        // nothing.
+        // Thousands of installations may begin together. Most of their claims find nothing, so each may fill only a
+        // part of memory.
         let memory = self.configuration.messagesInMemory
         let page = max(1, min(self.room, max(memory / 64, memory / 2 / (1 + self.wants.count))))
         switch intake.phase {
@@ -89,7 +89,7 @@ extension Scheduler {
                 installation: installation, attachment: intake.attachment, kind: kind, limit: limit, scale: self.scale))
     }
 
-    /// Notes that the turn with the claim failed, or that the claim's installation is detached.
+    /// Called if the turn with the claim failed, or the installation was detached.
     package mutating func declined(_ claim: StoreClaim) { self.claimed(claim, StoreAnswer(failure: "declined")) }
 
     package mutating func claimed(_ claim: StoreClaim, _ answer: StoreAnswer) {
@@ -134,8 +134,7 @@ extension Scheduler {
             if isCurrent { self.claimFailed(source.installation) } else { self.wantSource(place) }
             return self.tidy(place)
         }
-        // No rows are left before the message that waits for its retry. Rows behind it are claimed when it waits no
-        // longer.
+        // Rows behind a message that waits for its retry stay in the store.
         let isComplete = answer.isComplete && !self.sources[place].hasRowsSince
         if isComplete, before == nil { self.setHasRows(place, false) }
         if !isComplete || self.sources[place].blockers.first != before { self.wantSource(place) }
@@ -147,17 +146,17 @@ extension Scheduler {
         self.look(installation, at: self.now + .seconds(1))
     }
 
-    /// - Parameter sequence: the first message that the scheduler gave back meanwhile. Messages behind it go back as
-    ///   well, to keep order. If `messages` contain it, the claim has seen it, and none goes back.
+    /// - Parameter sequence: the first message that the scheduler returned to the store meanwhile. Later messages
+    ///   follow it, to keep the order, unless `messages` contains it.
     mutating func take(_ messages: [StoredMessage], isCurrent: Bool, after sequence: Int64? = nil) {
         let last = messages.contains { $0.sequence == sequence } ? .max : sequence ?? .max
         var late: [QueuedMessage] = []
         for stored in messages {
-            // A late answer has ended the message since the claim, or its answer with work is not written yet.
+            // A late success has ended the message since the claim, or its answer is not written yet.
             if self.finished.contains(stored.sequence) || self.uncommitted[stored.sequence] != nil { continue }
             guard let message = self.decode(stored) else { continue }
             guard isCurrent, let place = self.makePlace(of: message.source) else {
-                // Its agent is gone, or the scheduler may not know any more sources.
+                // The agent is gone, or the scheduler knows too many sources.
                 self.change(message, .waiting(source: message.source.number))
                 if isCurrent { self.rowsAppeared(in: message.source) }
                 continue
@@ -177,14 +176,15 @@ extension Scheduler {
         return nil
     }
 
-    /// Plans a look into the store, unless an earlier one is planned: each look finds out when the next one is due.
+    /// Plans a search for due retries, unless an earlier one is planned: each search finds out when the next one is
+    /// due.
     mutating func look(_ installation: Int64, at due: MonotonicInstant) {
         guard let intake = self.intakes[installation], intake.nextLook.map({ due < $0 }) ?? true else { return }
         self.intakes[installation]?.nextLook = due
         self.looks.add(installation, due: due)
     }
 
-    /// Looks for due retries in the store, and repeats failed claims.
+    /// Searches for due retries, and repeats failed claims.
     mutating func lookWhereDue() {
         while let installation = self.looks.popDue(self.now) {
             guard let next = self.intakes[installation]?.nextLook, next <= self.now else { continue }

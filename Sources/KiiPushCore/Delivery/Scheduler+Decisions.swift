@@ -1,14 +1,13 @@
 extension Scheduler {
-    /// Takes the user's choice. The store changes a message that is not in memory, and hands it over again. A message
-    /// in a call changes when its attempt is over. The store records the choice at once, so that a crash does not lose
-    /// it.
+    /// The user has opened a notification. The store records the choice at once, so that a crash does not lose it. A
+    /// message in a call changes after its attempt.
     package mutating func opened(_ opening: DeliveryOpening) {
         let (sequence, installation) = (opening.message.sequence, opening.message.installation)
         self.note(.opened(opening.action), sequence, installation)
         self.change(opening)
         guard self.isCalled(sequence) else {
             self.reactions[sequence] = nil
-            // A message in memory is in hand, and an opening leaves such a row in hand: the row has to wait first.
+            // Opening leaves a row in hand as it is, so this row first becomes waiting.
             if let message = self.takeOut(sequence, at: self.places(of: installation)) {
                 self.change(message, .waiting(source: message.source.number))
                 self.change(opening, isRecorded: true)
@@ -18,7 +17,7 @@ extension Scheduler {
         self.reactions[sequence] = .opened(opening)
     }
 
-    /// Whether the user has opened a message whose attempt is not over.
+    /// Whether the user has opened the notification of a message whose attempt is not over.
     package func isOpened(_ sequence: Int64) -> Bool {
         if case .opened = self.reactions[sequence] { true } else { false }
     }
@@ -56,8 +55,8 @@ extension Scheduler {
 
     package func runningSince(_ sequence: Int64) -> MonotonicInstant? { self.call(with: sequence)?.startedAt }
 
-    /// Forgets a message whose handler does not run: a person has decided about it. Unwritten changes of it are out of
-    /// date.
+    /// Forgets a message that a person has retried or dropped. Its handler does not run, and its unwritten changes are
+    /// obsolete.
     package mutating func letGo(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = nil
         let places = self.places(of: installation)
@@ -72,7 +71,7 @@ extension Scheduler {
         self.knownPlaces.filter { self.sources[$0].id.installation == installation }
     }
 
-    /// Takes out a message that no call has. Its source stands at one of these places.
+    /// Takes out a message that no call has. `places` contains its source.
     mutating func takeOut(_ sequence: Int64, at places: [Int]) -> QueuedMessage? {
         var found: QueuedMessage?
         if case .committing(let message) = self.alone, message.sequence == sequence {

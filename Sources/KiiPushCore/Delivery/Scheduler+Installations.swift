@@ -1,5 +1,5 @@
 enum Want: Sendable {
-    /// The next step of the installation's phase, or its due retries.
+    /// The next step of the installation's ``Intake/Phase``, or its due retries.
     case installation(Int64)
     case source(Int)
     /// A message that goes first: the user opened its notification, or a person retried it.
@@ -8,23 +8,22 @@ enum Want: Sendable {
     var isRow: Bool { if case .row = self { true } else { false } }
 }
 
-/// The reading of one installation's rows from the store.
+/// The progress of reading one installation's rows from the store.
 struct Intake: Sendable {
     enum Phase: Sendable, Equatable {
-        /// Assigns rows without a source to their sources. Exits, when there are no more: `paused` with strict order,
-        /// else `suspects`.
+        /// Assigns rows without a source to their sources. Next: `paused` with strict order, else `suspects`.
         case unsettled(after: Int64)
-        /// With strict order: finds the messages that wait for their retries. Exits: `suspects`.
+        /// With strict order: finds the messages that wait for their retries. Next: `suspects`.
         case paused(after: Int64)
-        /// Reads the rows that an earlier process had in hand. Exits: `sources`.
+        /// Reads the rows that an earlier process had in hand. Next: `sources`.
         case suspects(after: Int64)
-        /// Lists the sources that have rows. Exits: `open`, when all are known.
+        /// Lists the sources that have rows. Next: `open`.
         case sources(after: Int64?)
-        /// All waiting rows are of known sources, so memory may take new messages of other sources.
+        /// All sources with rows are known, so new messages of other sources may go into memory at once.
         case open
     }
 
-    /// Distinguishes it from earlier attachments of the installation.
+    /// Tells this attachment of the installation from earlier ones.
     let attachment: Int
     let takesCommands: Bool
     var phase = Phase.unsettled(after: 0)
@@ -33,7 +32,7 @@ struct Intake: Sendable {
     /// A row of an unknown source was stored while the scheduler listed sources.
     var missesSources = false
     var nextLook: MonotonicInstant?
-    /// Whether retries may be due. The scheduler claims them once it knows the suspects.
+    /// Whether retries may be due. The scheduler reads the rows that were in hand first.
     var hasDueRetries = true
     var hasFailedClaims = false
     var failedRows: [Int64] = []
@@ -47,7 +46,7 @@ struct Intake: Sendable {
 }
 
 extension Scheduler {
-    /// Begins to read an installation's rows. Rows that were in hand come first.
+    /// Begins to read an installation's rows. Rows that an earlier process had in hand come first.
     package mutating func attached(_ installation: Int64, takesCommands: Bool) {
         guard self.intakes[installation] == nil else { return }
         self.lastAttachment += 1
@@ -62,7 +61,7 @@ extension Scheduler {
         self.leave { $0 == installation }
     }
 
-    /// Starts nothing any more, and gives back messages that have not started. Running calls go on.
+    /// Starts nothing any more, and returns messages that have not started to the store. Running calls go on.
     package mutating func drain() {
         guard !self.isDraining else { return }
         self.isDraining = true
@@ -75,14 +74,13 @@ extension Scheduler {
             if call.isCuttable { self.output.cuts.append(call.id) }
         }
         for place in self.knownPlaces where isLeft(self.sources[place].id.installation) {
-            // Messages around one that stays in hand stay in hand too: otherwise they would wait behind it in the next
-            // process.
+            // If one message of the source stays in hand, all do: in the store the others would lose their order.
             let staysInHand = self.hasSuspects(place)
             let messages = self.sources[place].queue.removeAll { _ in true }
             if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
             self.giveBack(messages, at: place)
         }
-        // Their rows say `inHand`, and the next process has to find them so.
+        // Their rows stay `inHand` for the next process.
         for suspect in self.suspects.removeAll(where: { isLeft($0.installation) }) { self.forget(suspect) }
         if case .committing(let message) = self.alone, isLeft(message.installation) {
             self.alone = .none
@@ -96,7 +94,7 @@ extension Scheduler {
         }
     }
 
-    /// Takes back the attempt that runs alone: it has not ended the process.
+    /// The attempt that runs alone has not ended the process, so it does not count.
     package mutating func stop() {
         guard case .running(let slot) = self.alone, let call = self.calls[slot], !call.isOver,
             let message = call.messages.first
@@ -111,7 +109,7 @@ extension Scheduler {
         self.tidy(place)
     }
 
-    /// Reads all rows but the messages in memory anew: the store's rows have changed.
+    /// Called after the store's rows have changed. Reads all rows again, except the messages in memory.
     package mutating func readAgain() {
         for (installation, intake) in self.intakes where intake.knowsSuspects {
             self.intakes[installation]?.phase = .sources(after: nil)
@@ -119,22 +117,21 @@ extension Scheduler {
         }
     }
 
-    /// Notes a message that waits in the store and did not before. If `goesFirst`, the scheduler claims it by itself.
+    /// A message has begun to wait in the store. If `goesFirst`, a claim of its own reads the message.
     package mutating func appeared(_ sequence: Int64, source: Int64?, installation: Int64, goesFirst: Bool) {
         guard let intake = self.intakes[installation] else { return }
         let source = source.map { SourceID(installation: installation, number: $0) }
-        // The message waits for no retry any more.
         if let source, let place = self.place(of: source) { self.unblock(sequence, at: place) }
-        // Before that, the listing of its source finds the row.
+        // The list of sources is read later, and will contain this source.
         guard intake.knowsSuspects else { return }
         if goesFirst { self.wants.insert(.row(sequence, installation: installation)) { !$0.isRow } }
         if let source { self.rowsAppeared(in: source) }
     }
 
-    /// Notes that rows wait in a source after the sources were listed.
+    /// A source has rows that the list of sources may lack.
     mutating func rowsAppeared(in source: SourceID) {
         if let place = self.makePlace(of: source) { return self.rowsAppeared(at: place) }
-        // The scheduler knows as many sources as it may. It finds this one when some of them have nothing any more.
+        // No more sources may be known. A later list will contain this source.
         if self.intakes[source.installation]?.phase == .open {
             self.intakes[source.installation]?.phase = .sources(after: nil)
             self.want(source.installation)
@@ -170,7 +167,7 @@ extension Scheduler {
             var (listed, isComplete) = (after, answer.isComplete)
             for number in answer.sources {
                 guard let place = self.makePlace(of: SourceID(installation: installation, number: number)) else {
-                    // Other sources have taken the room since. The rest is listed when there is room again.
+                    // Other sources have taken the room. The scheduler lists the rest when there is room again.
                     isComplete = false
                     break
                 }
@@ -189,21 +186,22 @@ extension Scheduler {
     }
 
     mutating func addBlocker(_ sequence: Int64, at place: Int) {
-        // A message whose call was under way when its agent restarted is known twice.
+        // A message whose call was under way when its agent restarted comes twice.
         guard !self.sources[place].blockers.contains(sequence) else { return }
         let index = self.sources[place].blockers.firstIndex { $0 > sequence } ?? self.sources[place].blockers.endIndex
         self.sources[place].blockers.insert(sequence, at: index)
     }
 
-    /// Whether its queue has the message already: a retry may be claimed before all suspects are read.
+    /// A retry may be in the queue before all rows that were in hand are read.
     private func isQueued(_ message: QueuedMessage) -> Bool {
         guard let place = self.places[message.source] else { return false }
         return self.sources[place].queue.contains { $0.sequence == message.sequence }
     }
 
-    /// Takes a message that was in hand when an earlier process ended.
+    /// Adds a message that was in hand when an earlier process ended. It may have ended the process, so it will run
+    /// alone.
     mutating func suspect(_ stored: StoredMessage) {
-        // A message whose call has gone on since its agent was detached is no suspect.
+        // A message whose call went on after its agent was detached has not ended a process.
         guard !self.isCalled(stored.sequence), self.uncommitted[stored.sequence] == nil,
             let message = self.decode(stored), !self.isQueued(message),
             let intake = self.intakes[message.installation]
@@ -215,7 +213,7 @@ extension Scheduler {
         } else if max(message.crashes, message.attempts) >= self.configuration.maximumAttempts {
             self.bury(message, .crashed)
         } else {
-            // With strict order, a suspect that must wait joins its source's queue in its turn.
+            // With strict order, `beginAloneRun` queues a message that must wait.
             self.weigh(message.bytes, at: place)
             self.sources[place].arriving += 1
             self.suspects.append(message)

@@ -1,34 +1,31 @@
 /// A source with messages in memory, rows in the store, or a call.
 struct Source: Sendable {
     let id: SourceID
-    /// In order; without the messages of its call.
+    /// In order, without the messages of its call.
     var queue = Fifo<QueuedMessage>()
     /// The weight of its messages in memory, including the messages of its call.
     var weight = 0
-    /// Number of messages in memory that are neither queued nor called: the store is writing them, they are suspects,
-    /// or their answers have uncommitted work.
+    /// Number of messages in memory outside of queue and call: the store is writing them or their answers, or they wait
+    /// to run alone.
     var arriving = 0
     var call: Int?
-    /// The agent has stopped and left suspects in hand. Messages that the call gives back stay in hand as well: in the
-    /// store they would wait behind the suspects in the next process.
+    /// The agent has stopped and left messages of an ended process in hand. Messages that the call returns stay in hand
+    /// too: in the store they would lose their order.
     var staysInHand = false
-    /// Rows of the source wait in the store. New messages go behind them, so these wait there too.
+    /// Rows of the source wait in the store, so new messages must wait there too.
     var hasRows = false
     var isClaiming = false
-    /// Whether rows began to wait after the claim, which then may not have seen them.
+    /// Rows began to wait after the claim, which may have missed them.
     var hasRowsSince = false
-    /// The first message that the scheduler gave back since the claim. Claimed rows may stand behind it.
+    /// The first message that the scheduler returned to the store since the claim.
     var firstGivenBack: Int64?
-    /// The scheduler gave back some of its rows in the store. A message on its way into the store may stand behind
-    /// them.
+    /// The scheduler has returned messages to the store. A message that is being stored may belong behind them.
     var hasGivenBack = false
     var isReady = false
     var isWanted = false
-    /// With strict order: its messages that wait for their retries, in order. The first of them holds back all later
-    /// messages.
+    /// With strict order: messages that wait for their retries, in order. The first one holds back all later messages.
     var blockers: [Int64] = []
 
-    /// Whether the scheduler can forget the source: the next message would tell as much.
     var isVoid: Bool {
         self.queue.isEmpty && self.arriving == 0 && self.call == nil && !self.hasRows && !self.isClaiming
             && !self.isReady && !self.isWanted && self.blockers.isEmpty
@@ -41,10 +38,10 @@ struct Source: Sendable {
 }
 
 extension Scheduler {
-    /// The most sources that the scheduler knows. The others wait in the store until it lists sources again.
+    /// The most sources in memory. Other sources wait in the store until the scheduler lists sources again.
     static var mostSources: Int { 10_000 }
 
-    /// Sorted: the order is the same in every process.
+    /// Sorted, so that the order is the same in every process.
     var knownPlaces: [Int] { self.places.values.sorted() }
 
     mutating func place(of id: SourceID) -> Int? {
@@ -54,13 +51,12 @@ extension Scheduler {
         return place
     }
 
-    /// The place of a source; `nil` if the source is not known and no more may be.
+    /// `nil` if the source is new and no more sources may be known.
     mutating func makePlace(of id: SourceID) -> Int? {
         self.place(of: id) ?? (self.places.count < Self.mostSources ? self.addPlace(of: id) : nil)
     }
 
-    /// The place of a source, however many are known: for rows that an earlier process has left. Its rows in hand
-    /// fitted into memory; and strict order must know each source with rows that wait for a retry.
+    /// Exceeds ``mostSources`` if necessary, for rows that an earlier process left in hand or in retry.
     mutating func needPlace(of id: SourceID) -> Int { self.place(of: id) ?? self.addPlace(of: id) }
 
     private mutating func addPlace(of id: SourceID) -> Int {
@@ -94,7 +90,7 @@ extension Scheduler {
         self.backlogged += hasRows ? 1 : -1
     }
 
-    /// The most weight of one source in memory while it has rows in the store.
+    /// The most weight of a source in memory while it has rows in the store.
     var share: Int {
         let memory = self.configuration.messagesInMemory
         return max(1, min(memory / 2, memory / 4 * 3 / max(1, self.backlogged)))
@@ -128,8 +124,8 @@ extension Scheduler {
         self.ready.append(place)
     }
 
-    /// Gives back messages that have not started, the last one first. If the process is killed between two commits, the
-    /// rows still in hand are then older than the waiting rows.
+    /// Returns messages that have not started to the store, the last one first. If the process is killed between two
+    /// commits, the rows still in hand are older than the waiting rows.
     mutating func giveBack(_ messages: some BidirectionalCollection<QueuedMessage>, at place: Int) {
         guard !messages.isEmpty else { return }
         for message in messages.reversed() {
@@ -160,7 +156,7 @@ extension Scheduler {
         self.crowdedSince = isCrowded ? self.crowdedSince ?? self.now : nil
     }
 
-    /// Has calls give back the messages that they have not started. Queues follow.
+    /// Cuts the calls of sources with too much memory. `trim` then shortens the queues.
     mutating func shareMemory() {
         guard let due = self.sharingDue, due <= self.now else { return }
         self.crowdedSince = self.now
@@ -172,8 +168,7 @@ extension Scheduler {
         }
     }
 
-    /// Whether the source has suspects that have not run yet. They and the messages around them stay in hand until
-    /// then.
+    /// Whether messages of an ended process still have to run in this source.
     func hasSuspects(_ place: Int) -> Bool {
         let source = self.sources[place]
         if self.suspects.contains(where: { $0.source == source.id }) { return true }
@@ -185,13 +180,13 @@ extension Scheduler {
     mutating func trim() {
         guard self.isTrimDue else { return }
         self.isTrimDue = false
-        // No message goes back while suspects wait, which come after it.
+        // While messages wait to run alone, no earlier message may return to the store: it would then come after them.
         guard self.suspects.isEmpty, case .none = self.alone else { return }
         let share = self.trimmedShare
         for place in self.knownPlaces where self.sources[place].weight > share && !self.hasSuspects(place) {
             var excess = self.sources[place].weight - share
             var back: [QueuedMessage] = []
-            // A message that a user acted on stays, and so does a retry: no message waits behind these.
+            // Messages that the user opened, and retries, stay in memory.
             while excess > 0, let last = self.sources[place].queue.last, last.openedBy == nil, last.firstStart == nil {
                 _ = self.sources[place].queue.popLast()
                 excess -= self.scale.weight(of: last.bytes)

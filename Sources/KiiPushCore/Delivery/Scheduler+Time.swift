@@ -1,10 +1,10 @@
 extension Scheduler {
-    /// When there is something to do although nothing happens. It may be too early.
+    /// When to call ``timePassed(at:)`` if nothing happens. The time may be too early.
     package var nextDeadline: MonotonicInstant? {
         .earlier(.earlier(self.callsDue, self.looks.nextDue), .earlier(self.sharingDue, self.shortage?.over))
     }
 
-    /// Leaves overdue calls to ``overdueCalls(at:)`` and ``timedOut(_:position:isPresenting:at:)``.
+    /// Overdue calls are the work of ``overdueCalls(at:)`` and ``timedOut(_:position:isPresenting:at:)``.
     package mutating func timePassed(at now: MonotonicInstant) {
         self.now = max(self.now, now)
         self.lookWhereDue()
@@ -12,14 +12,13 @@ extension Scheduler {
         self.lookAtShortage()
     }
 
-    /// Looks for due retries: the store's pauses go by the calendar, and went on while the machine slept. Deadlines did
-    /// not.
+    /// Searches for due retries: their pauses went on while the machine slept. Deadlines did not.
     package mutating func machineSlept(at now: MonotonicInstant) {
         for installation in self.intakes.keys { self.look(installation, at: now) }
         if let shortage, shortage.places < .max { self.shortage?.over = min(shortage.over, now) }
     }
 
-    /// The calls whose next deadline may have come. The caller first checks how far each call has come.
+    /// The calls whose next deadline may have come. The caller then checks the progress of each call.
     package mutating func overdueCalls(at now: MonotonicInstant) -> [CallID] {
         guard let due = self.callsDue, due <= now else { return [] }
         self.now = max(self.now, now)
@@ -49,42 +48,41 @@ extension Scheduler {
         self.callsDue = due
     }
 
-    /// The call's deadline and, after it, the time at which a call that has not returned is stuck.
+    /// The attempt's deadline or, after it, the time at which a call that has not returned counts as stuck.
     private func due(_ call: CallRecord) -> MonotonicInstant? {
         guard !call.isStuck else { return nil }
         guard let message = call.current else {
-            // No worker has begun the call. One may at any moment, and then the first message's time runs.
+            // A worker may begin the call at any moment, and then the first message's time runs.
             return call.startedAt + self.configuration.deadline
         }
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
         guard call.isOver else { return deadline }
-        // The worker may be at a further message, whose time began with the previous answer, or later.
+        // The worker may be at a later message, whose time began with the previous answer or later.
         let next = call.mayGoOn ? call.answeredAt.map { $0 + self.configuration.deadline } : nil
         return .earlier(next, self.stuckAt(call))
     }
 
-    /// The time after its deadline for which a call keeps its place without returning. Then a fresh thread takes over.
+    /// The time from the deadline until another thread takes the place of a call that has not returned.
     private static var stuckAfter: Duration { .seconds(300) }
 
     private func stuckAt(_ call: CallRecord) -> MonotonicInstant? {
         guard call.isOver, !call.isStuck, !call.keepsPlace, let message = call.current else { return nil }
-        // A held-up source may start the attempt after the message's time is over.
+        // If its source was held up, an attempt may start after the message's time is over.
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
         return max(deadline, call.startedAt) + Self.stuckAfter
     }
 
-    /// Sets the deadline of an overdue call anew: the call has not begun, or has its answer.
+    /// Sets a new deadline for an overdue call that has not begun, or has its answer.
     package mutating func goesOn(_ id: CallID, at now: MonotonicInstant) {
         guard let call = self.record(id) else { return }
-        // No worker has taken the call: its time counts from now.
+        // No worker has taken the call, so its time begins anew.
         if call.position < 0 { self.calls[id.slot]?.startedAt = now }
         if call.mayGoOn { self.calls[id.slot]?.answeredAt = now }
         self.awaitDeadline(of: id)
     }
 
-    /// Ends an attempt without an answer. The call starts no further message. If `isPresenting`, a presenter was still
-    /// showing the message. No handler was called, so that is no attempt: the call loses its place, and another thread
-    /// takes the message.
+    /// Ends an attempt without an answer, and its call. If `isPresenting`, a presenter still shows the message and no
+    /// handler was called. Then the attempt does not count, and another thread takes the message.
     package mutating func timedOut(_ id: CallID, position: Int, isPresenting: Bool, at now: MonotonicInstant) {
         guard let call = self.record(id), let message = call.current, position == call.position else { return }
         self.takeBack(id.slot)
@@ -129,7 +127,7 @@ extension Scheduler {
         self.release(slot, at: call.place)
     }
 
-    /// Checks the calls that keep their places again, after a stuck call has returned.
+    /// After a stuck call has returned, other threads may take the places of further stuck calls.
     mutating func regainPlaces() {
         guard self.mayGiveUpThreads || !self.calls.contains(where: { $0?.keepsPlace == true }) else { return }
         self.losesPlaces = false

@@ -1,18 +1,16 @@
-/// Decides when to hand which message to a handler, and what the answer means. Pure: no clock, no thread, no store.
-/// Events come in as calls with the time as an argument. ``output`` collects the decisions.
+/// Decides when a handler gets each message, and what its answer means. Pure: no clock, no thread, no store. Events are
+/// method calls with the time as an argument. ``output`` collects the decisions.
 ///
 /// The states of a message:
 ///
-/// - *waiting* in the store. Exits: *queued*, when its source is claimed.
-/// - *queued* in its source. Exits: *called*, when its source is free and its turn has come; *waiting*, when its agent
-///   stops, or its source has more than its share of a full memory, or an earlier message failed and the order is
-///   strict.
-/// - *suspect*: the message was in hand when an earlier process ended. Exits: *called* alone, once that is durable.
-///   With strict order its queue holds it while an earlier message waits for its retry.
-/// - *called*: a ``DeliveryCall`` holds it. Exits: done, dead, presented, set aside, *retry*; *queued*, when its call
-///   ends before its handler was called, or *waiting*, if its agent has stopped.
-/// - *retry*: a row with a due time, and nothing in memory. Exits: *queued*, when it is due and claimed; done, by a
-///   late success. A late success also makes a dead letter done.
+/// - *waiting*: a row in the store. Next: *queued*.
+/// - *queued*: in memory, in the queue of its source. Next: *called*; *waiting*, if its agent stops, its source has too
+///   much of a full memory, or an earlier message failed and the order is strict.
+/// - *suspect*: it was in hand when an earlier process ended, and may have ended the process. Next: *called*, alone,
+///   after a commit of the attempt.
+/// - *called*: a ``DeliveryCall`` has it. Next: done, dead, presented, set aside, *retry*; *queued* or *waiting*, if
+///   the call ends before its handler was called.
+/// - *retry*: a row with a due time. Next: *queued*; done, after a late success, which also ends a dead letter.
 package struct Scheduler: Sendable {
     package let configuration: DeliveryConfiguration
     package let scale: DeliveryScale
@@ -20,58 +18,57 @@ package struct Scheduler: Sendable {
     package internal(set) var isDraining = false
     /// Whether ``SchedulerOutput/notes`` are collected.
     package var isObserved = true
-    /// The store fails: the scheduler claims nothing and starts no call, since the store could not keep a verdict.
+    /// The store fails and could keep no answers, so the scheduler claims nothing and starts no call.
     package var isStoreFailing = false { didSet { if self.isStoreFailing, !oldValue { self.cutCalls() } } }
 
-    // Sources that have something.
+    // Sources with messages, rows or calls.
     var sources: [Source] = []
     var freePlaces: [Int] = []
     var places: [SourceID: Int] = [:]
     var latest: (id: SourceID, place: Int)?
-    /// Places with a source that a call may start for, in the order in which they became ready.
+    /// Indexes of the sources for which a call may start, in the order in which they became ready.
     var ready = Fifo<Int>()
     /// Number of sources with waiting rows.
     var backlogged = 0
-    /// The weight of the messages in memory, including messages on their way to it.
+    /// Includes messages on their way into memory.
     package internal(set) var memoryWeight = 0
 
     // Calls, by the slot that they share with the ``AnswerBox``.
     var calls: [CallRecord?] = []
     var freeSlots: [Int] = []
     var lastCall = 0
-    /// The most messages of a call. Long calls cost less while handlers are quick; with slow handlers, sources take
-    /// turns.
+    /// The most messages of a call. Long calls cost less while handlers are quick; short calls let sources take turns.
     var batch = 1
     /// Number of calls that are not over, including calls that wait for a worker.
     var handedOut = 0
     /// No call is overdue before this time.
     var callsDue: MonotonicInstant?
     package internal(set) var stuckCount = 0
-    /// Calls keep their places for good, since as many calls are stuck as may be.
+    /// Further stuck calls keep their places, since as many calls are stuck as may be.
     var losesPlaces = false
     var shortage: HandlerShortage?
     var suspects = Fifo<QueuedMessage>()
-    /// With strict order: suspects in the queues of their sources. They stay in hand until they are called: in the
+    /// With strict order: messages of an ended process in the queues of their sources. They stay in hand, since in the
     /// store they would wait behind later messages.
     var heldSuspects: Set<Int64> = []
     var alone = AloneRun.none
     var uncommitted: [Int64: UncommittedAnswer] = [:]
-    /// Reactions of users to notifications whose messages are in calls.
+    /// Users' reactions to notifications whose messages are in calls.
     var reactions: [Int64: Reaction] = [:]
-    /// Messages that a late answer has ended while a call or a claim had them.
+    /// Messages that a late success has ended while a call or a claim had them.
     var finished: Set<Int64> = []
 
-    // Rows to read.
+    // Reading rows from the store.
     var intakes: [Int64: Intake] = [:]
     var lastAttachment = 0
     var wants = Fifo<Want>()
-    /// When to look for retries in the store, and to repeat failed claims.
+    /// When to search for due retries and repeat failed claims, by installation.
     var looks = Agenda<Int64>()
-    /// Installations whose list of sources continues when there is room for more.
+    /// Installations whose list of sources continues when there is room for more sources.
     var stalled: Set<Int64> = []
     /// When memory filled up while rows were still to be read.
     var crowdedSince: MonotonicInstant?
-    /// Whether sources shrink to their share once the calls have given back the messages that they have not started.
+    /// Whether queues shrink to their share after the cut calls have returned their messages.
     var isTrimDue = false
     var now = MonotonicInstant(nanoseconds: 0)
 
@@ -94,13 +91,13 @@ package struct Scheduler: Sendable {
         }
     }
 
-    /// Whether messages wait in memory, or in the store, for a call.
+    /// Whether messages wait for a call, in memory or in the store.
     package var hasQueues: Bool {
-        // Looking at each source pays only if there are few.
+        // With many sources, a check of each would cost too much.
         self.places.count > 64 || self.backlogged > 0 || self.places.values.contains { !self.sources[$0].queue.isEmpty }
     }
 
-    /// The most calls that may run at once, including stuck calls.
+    /// The most calls at once, including stuck calls.
     package var runningLimit: Int {
         min(max(1, self.configuration.concurrentHandlers), self.shortage?.places ?? .max) + self.stuckCount
     }
@@ -118,7 +115,7 @@ package struct Scheduler: Sendable {
         self.note(kind(), message.sequence, message.installation, message)
     }
 
-    /// Adds `attempts` and `crashes` to the numbers of the message.
+    /// Adds `attempts` and `crashes` to the message's own.
     mutating func change(
         _ message: QueuedMessage, _ verdict: MessageChange.Verdict, attempts: Int = 0, crashes: Int = 0,
         attempt: MessageChange.Attempt? = nil
@@ -143,45 +140,44 @@ package struct Scheduler: Sendable {
 
 /// The scheduler's decisions, for the pipeline to carry out.
 package struct SchedulerOutput: Sendable {
-    /// The store writes these, in this order, before it reads the claimed rows.
+    /// In this order. The store writes them before it reads the claimed rows.
     package var changes: [MessageChange] = []
     package var claims: [StoreClaim] = []
-    /// Calls to stop after their current message. The pipeline answers with ``Scheduler/cut(_:position:startedAt:)``.
+    /// Calls to end after their current message. The pipeline answers with ``Scheduler/cut(_:position:startedAt:)``.
     package var cuts: [CallID] = []
     package var calls: [DeliveryCall] = []
-    /// Number of calls that held places after their workers had left, and hold none now.
+    /// Number of places that became free after their workers had left.
     package var freedPlaces = 0
-    /// Messages that a late answer has ended, wherever they were.
+    /// Messages that a late success has ended.
     package var ended: [Int64] = []
     package var notes: [DeliveryNote] = []
     /// The reasons why fewer calls run than may, in order; `nil`: no reason is left.
     package var stalls: [DeliveryStall?] = []
 }
 
-/// The user's reaction to a notification whose message is in a call. It applies when the attempt is over.
+/// A reaction to a notification whose message is in a call. It applies after the attempt.
 enum Reaction: Sendable {
     case opened(DeliveryOpening)
     case dismissed
     case withdrawn
 }
 
-/// A time without new handlers: the machine lacks memory, descriptors or processes, or the handler asked for a pause.
+/// A time with fewer handlers: the machine lacks memory, descriptors or processes, or a handler asked for a pause.
 struct HandlerShortage: Sendable {
-    /// The most calls at once: the number that ran when another handler could not be started; 0 in a pause that the
-    /// handler asked for.
+    /// The most calls at once: the number that ran when a handler could not be started, or 0 in a pause.
     var places = Int.max
-    /// When `places` is lifted and, a pause later, the shortage ends unless a start fails again.
+    /// When the limit ends. After another pause without a failed start, the shortage ends too.
     var over: MonotonicInstant
     /// The stall that observers know.
     var stall: DeliveryStall?
 }
 
-/// The message that runs alone because it may have ended an earlier process.
+/// The message that runs alone, because it may have ended an earlier process.
 enum AloneRun: Sendable {
-    /// Nothing runs alone. Exits: `committing`, when a suspect waits and no call is under way.
+    /// Next: `committing`, when such a message waits and no call is under way.
     case none
-    /// The store is recording the attempt. Exits: `running`, when it is durable.
+    /// The store is writing the attempt. Next: `running`, after the commit.
     case committing(QueuedMessage)
-    /// The message runs in this call. Exits: `none`, when the call is over.
+    /// The slot of the message's call. Next: `none`, when the call is over.
     case running(Int)
 }

@@ -1,16 +1,16 @@
-/// Delivery's request to the store for messages, or for the numbers of sources that have some. The store answers with a
-/// ``StoreAnswer`` when everything that the same turn writes is durable.
+/// Delivery's request to the store for rows, or for the numbers of sources with rows. The ``StoreAnswer`` comes after
+/// the commit of the same turn.
 package struct StoreClaim: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// Waiting rows without a source (set aside), after this sequence. They stay as they are.
+        /// Waiting rows without a source, after this sequence. They stay as they are.
         case unsettled(after: Int64)
         /// Rows that wait for their retry, after this sequence. They stay as they are. Only strict order needs them.
         case paused(after: Int64)
-        /// Rows that were in hand when an earlier process ended, after this sequence. They stay in hand.
+        /// Rows that were in hand when an earlier process ended, after this sequence.
         case suspects(after: Int64)
-        /// The numbers of sources with waiting rows, after this number, in the order of numbers.
+        /// The numbers of sources with waiting rows, after this number and in order.
         case sources(after: Int64?)
-        /// Waiting rows of a source, from the lowest sequence on, below `before`. The claim takes them in hand.
+        /// Waiting rows of a source below `before`, in order. The claim takes them in hand.
         case source(Int64, before: Int64?)
         /// The row with this sequence, if it waits. The claim takes it in hand.
         case row(Int64)
@@ -19,11 +19,10 @@ package struct StoreClaim: Sendable, Hashable {
     }
 
     package var installation: Int64
-    /// Distinguishes it from claims before the installation was attached again.
+    /// Tells this attachment of the installation from earlier ones.
     package var attachment = 1
     package var kind: Kind
-    /// The most that the rows may weigh together; the first row comes whatever it weighs. For `sources`: the most
-    /// numbers.
+    /// The most weight of the rows; the first row comes whatever it weighs. For `sources`: the most numbers.
     package var limit: Int
     package var scale = DeliveryScale.uniform
 
@@ -36,14 +35,14 @@ package struct StoreClaim: Sendable, Hashable {
 }
 
 package struct StoreAnswer: Sendable, Hashable {
-    /// The rows, in the order of their sequences. A file returns retries in the order in which they are due.
+    /// In the order of their sequences. A file returns retries in the order in which they are due.
     package var messages: [StoredMessage] = []
     package var sources: [Int64] = []
-    /// Whether there are no more rows of that kind (now, for retries).
+    /// Whether there are no more such rows (for retries: now).
     package var isComplete = true
-    /// For retries: the time until the next one in the store is due; `nil` if there is none.
+    /// For retries: the time until the next one is due; `nil` if there is none.
     package var nextRetry: Duration?
-    /// Why the store could not be read; `nil` if it could. Delivery asks again in a second.
+    /// The reason if the store could not be read. Delivery asks again in a second.
     package var failure: String?
     package var isFailure: Bool { self.failure != nil }
 

@@ -1,52 +1,52 @@
 package enum RowState: Int64, Sendable, Hashable, CaseIterable {
     /// Stored and acknowledged; not in memory.
     case waiting = 0
-    /// Handed to delivery. If a restart finds the row in this state, the message may have ended the process.
+    /// In memory: queued, or its handler runs. A message that a restart finds in this state may have ended the process.
     case inHand = 1
     /// Failed; the next attempt is at ``StoredMessage/nextAttempt``.
     case retry = 2
-    /// Shown to the user, who has not reacted.
+    /// A notification shows the message, and the user has not reacted.
     case presented = 3
     /// Handled. The store keeps the row for a while, to recognise a redelivery.
     case done = 4
-    /// Given up on, with a reason. The store keeps the row until a person retries or drops it.
+    /// Delivery gave up. The store keeps the row until a person retries or drops it.
     case dead = 5
 }
 
-/// A message as a store takes it from the network, keeps it, and hands it to delivery.
+/// A message on its way from the network to a handler, and a row of the store.
 package struct StoredMessage: Sendable, Hashable {
-    /// The store's key of the message: rises by one a message, never used twice. 0 until the message is stored.
+    /// The message's number in the store, never used twice; 0 until the message is stored.
     package var sequence: Int64
-    /// The store's key of the installation that received it.
+    /// The store's key of the installation that received the message.
     package var installation: Int64
     package var topic: String
-    /// The payload; for an oversized message, its beginning.
+    /// Only the beginning, if ``originalLength`` is set.
     package var payload: [UInt8]
-    /// The payload's length in bytes, if ``payload`` is only its beginning.
+    /// The length in bytes of a payload that was cut.
     package var originalLength: Int?
     package var qos: UInt8
     package var duplicate, retain: Bool
-    /// The packet identifier; `nil` at QoS 0.
+    /// `nil` at QoS 0.
     package var packetID: UInt16?
-    /// The generation of the connection that it came on.
+    /// The number of the connection that brought the message.
     package var connection: Int64
     package var receivedAt: Timestamp
     package var source: Int64?
     package var state: RowState
-    /// The last error, or why the message is dead.
+    /// The last error, or the reason why the message is dead.
     package var reason: String?
-    /// Attempts that ended in failure, and attempts that ran alone when the process ended.
+    /// Attempts that failed, and attempts that ran alone when the process ended.
     package var attempts: Int
-    /// Attempts that ran alone and have not returned. Once their process is gone, each of them is a crash.
+    /// Attempts that ran alone and have not returned. They are crashes if their process has ended.
     package var crashes: Int
-    /// When the next attempt is due, in state `retry`, if the store keeps the calendar's time.
+    /// When a retry is due, if the store keeps the calendar's time.
     package var nextAttempt: Timestamp?
     package var updatedAt: Timestamp
-    /// The user's choice on the notification that showed it. The handler is called (again) with it.
+    /// The user's choice on the notification. The handler is called (again) with it.
     package var openedBy: UserAction?
-    /// The latest end of its attempt, if another process counts the deadline as well.
+    /// The latest end of an attempt, if another process counts the deadline too.
     package var answerBy: MonotonicInstant?
-    /// When its first attempt in this process started, if the time for all attempts is limited.
+    /// The start of the first attempt in this process, if the time for all attempts is limited.
     package var firstStart: MonotonicInstant?
 
     package init(

@@ -5,13 +5,13 @@
 public enum UserAction: Sendable, Hashable {
     /// The notification itself, or its View button.
     case open
-    /// The action with this identifier, among the actions of the notification's category. Never empty.
+    /// An action of the notification's category, by its identifier. Never empty.
     case custom(String)
-    /// The action with this identifier, which the program handles in the background. The program does not come to the
-    /// foreground, and the message does not count as opened. Never empty.
+    /// An action that the program handles in the background, by its identifier. Never empty. The program does not come
+    /// to the foreground, and the message does not count as opened.
     case background(String)
 
-    /// The action's identifier; `nil` for ``open``, which has none.
+    /// The action's identifier; `nil` for ``open``.
     public var identifier: String? {
         switch self {
         case .open: nil
@@ -29,10 +29,11 @@ public enum UserAction: Sendable, Hashable {
 }
 
 extension UserAction {
-    /// Marks the identifier of a background action. No category names an action with this control character.
+    /// The first character of a background action's identifier. No category names an action with this control
+    /// character.
     private static let backgroundMark: Character = "\u{1F}"
 
-    /// The choice as the inbox and the control socket write it: empty for ``open``, else the action's identifier.
+    /// The form in the inbox and on the control socket: empty for ``open``, else the identifier.
     package var stored: String {
         switch self {
         case .open: ""
@@ -52,11 +53,11 @@ extension UserAction {
     }
 }
 
-/// Handles the user's reaction to a notification that was presented.
+/// Handles the user's reaction to a notification.
 ///
-/// A handler conforms to it besides one of the forms of ``NotificationHandler``. Without it, the reception handler is called
-/// once more: with ``DeliveryContext/userAction`` set and, unless the action is one for the background, in
-/// ``LifecycleState/inactive`` and with ``DeliveryContext/isUserOpened`` set.
+/// A handler conforms to this protocol besides one of the forms of ``NotificationHandler``. Without it, the agent calls
+/// the reception handler once more, with ``DeliveryContext/userAction`` set. Unless the action is one for the
+/// background, ``DeliveryContext/isUserOpened`` is then true, and the state is ``LifecycleState/inactive``.
 ///
 /// - Source: Kii's "Reception Handler" page: "the handler might be called multiple times and a user action might call
 ///   the user action handler"; UIKit's
@@ -69,8 +70,8 @@ public protocol UserActionHandler: Sendable {
     /// - Parameters:
     ///   - action: the user's choice.
     ///   - message: the message that was shown.
-    ///   - context: which attempt this is, and until when an answer counts.
-    ///   - completion: takes the answer, once, within 30 seconds.
+    ///   - context: the attempt, and the message's number in the inbox.
+    ///   - completion: receives the answer, once, within 30 seconds.
     func handleAction(
         _ action: UserAction, for message: ReceivedMessage, context: DeliveryContext,
         completionHandler completion: FetchCompletion
@@ -79,11 +80,10 @@ public protocol UserActionHandler: Sendable {
 
 /// The user's choice on the notification of a message.
 package struct DeliveryOpening: Sendable, Hashable {
-    /// A store that still has the message needs only its numbers and the choice. A store that has dropped the message
-    /// restores it from this copy.
+    /// A store that has dropped the message restores it from this copy.
     package var message: StoredMessage
     package var action: UserAction
-    /// Whether the store has recorded the choice already, while the message was in hand.
+    /// Whether the store recorded the choice already, while the message was in hand.
     package var isRecorded = false
 
     package init(_ message: StoredMessage, action: UserAction) {
@@ -95,13 +95,13 @@ package struct DeliveryOpening: Sendable, Hashable {
     }
 }
 
-/// Takes users' reactions to notifications, on any thread. Each method returns false when it is too late in this
-/// process: the next process shows the message again.
+/// Receives users' reactions to notifications, on any thread. Each method returns false if it is too late in this
+/// process; the next process then shows the message again.
 package protocol ReactionTaker: AnyObject, Sendable {
-    /// The user opened a notification: its message is delivered (again), by the next run if its agent does not run now.
+    /// The message is delivered (again), now or in the agent's next run.
     func opened(_ opening: DeliveryOpening) -> Bool
-    /// A notification is gone unopened, and no handler was called: its message is done, without data.
+    /// The notification is gone, unopened, and no handler was called. The message is done, without data.
     func dismissed(_ sequence: Int64, installation: Int64) -> Bool
-    /// A presenter lost a notification, and no handler was called: its message is delivered again.
+    /// The presenter lost the notification, and no handler was called. The message is delivered again.
     func withdrawn(_ sequence: Int64, installation: Int64) -> Bool
 }

@@ -1,11 +1,11 @@
-/// One worker, step by step: it takes a call, calls the handler, and goes on when the call has returned. Only one
-/// thread uses it at a time: a thread of delivery's own or, as in a simulation, of the owner of the ``Workers``.
+/// Takes a call, calls the handler, and goes on after the handler has returned. Only one thread uses a worker at a
+/// time: a thread of delivery or, in a simulation, the owner of the ``Workers``.
 package final class Worker {
-    /// `returned`: the handler has returned, and ``Worker/callReturned()`` follows. `left`: the worker is free, and an
-    /// asynchronous handler's task goes on without it.
+    /// `returned`: the handler has returned, and ``Worker/callReturned()`` follows. `left`: a task continues the call,
+    /// and the worker is free.
     package enum Outcome { case returned, left }
 
-    /// The time for the messages of one call together, before the worker makes way for other calls.
+    /// After this time, a worker leaves its call if other calls wait.
     private static let slice: Duration = .milliseconds(1)
 
     private let box: AnswerBox
@@ -15,9 +15,9 @@ package final class Worker {
     private var position = 0
     private var startedAt = MonotonicInstant(nanoseconds: 0)
     private var sliceBeganAt = MonotonicInstant(nanoseconds: 0)
-    /// Whether the last call holds no place any more.
+    /// Whether the worker has yet to free the place of its last call.
     private var hasLeft = false
-    /// Whether a thread owns the worker. A thread gives up the place as it waits for the next call.
+    /// A thread frees the place of its last call when it waits for the next one.
     private let isThread: Bool
 
     init(_ workers: Workers, isThread: Bool = false) {
@@ -29,7 +29,7 @@ package final class Worker {
 
     package var hasCall: Bool { self.call != nil }
 
-    /// Takes the next call. Returns whether there was one.
+    /// Returns whether there was a call.
     package func takeCall() -> Bool {
         guard let call = self.queue.take() else { return false }
         self.begin(call)
@@ -43,21 +43,20 @@ package final class Worker {
         self.sliceBeganAt = self.startedAt
     }
 
-    /// Calls the handler on this thread.
     package func makeCall() -> Outcome {
         guard let call, let task = self.invoke(call), self.box.leave(call.id, to: task) else { return .returned }
         self.call = nil
         return .left
     }
 
-    /// Releases the completion before it returns, unless the handler keeps it. Returns the task of an asynchronous
-    /// handler, which may be over already.
+    /// Releases the completion before it returns, unless the handler keeps the completion. Returns the task of an
+    /// asynchronous handler.
     private func invoke(_ call: DeliveryCall) -> Task<Void, Never>? {
         let message = call.messages[self.position]
         let completion = FetchCompletion(
             self.box, AnswerTicket(sequence: message.sequence, call: call.id, position: self.position))
-        // Without an attachment there is no handler. The completion, released without an answer, has delivery retry the
-        // message.
+        // Without an attachment there is no handler. The completion is released without an answer, so delivery retries
+        // the message.
         guard let attachment = call.attachment else { return nil }
         let context = DeliveryContext(
             installationID: attachment.id, messageID: message.sequence, receivedAt: message.receivedAt,
@@ -79,7 +78,7 @@ package final class Worker {
         case .command(let command):
             attachment.commandHandler?.didReceiveThingCommand(
                 command, context: context, fetchCompletionHandler: completion)
-        // No such message is queued.
+        // Delivery queues no such message.
         case .refused: break
         }
         return nil
@@ -99,8 +98,8 @@ package final class Worker {
             completion.answer(
                 .threw("the handler conforms to NotificationHandler alone; conform to one of its forms"))
         case .async(let handler):
-            // It starts on this thread, so a handler that does not suspend costs no hop. The box owns the task and
-            // cancels it. An error of the task fails the message.
+            // The task starts on this thread, so a handler that does not suspend costs no hop. The ``AnswerBox``
+            // cancels the task.
             return Task.immediate { [box = self.box, queue = self.queue] in
                 do {
                     completion(try await handler.didReceiveRemoteNotification(message, context: context))
@@ -113,7 +112,7 @@ package final class Worker {
         return nil
     }
 
-    /// Notes that the handler has returned. The worker goes on with the call's next message, or is free.
+    /// Goes on with the call's next message, or frees the worker.
     package func callReturned() {
         guard let call else { return }
         let now = self.box.now
@@ -126,8 +125,7 @@ package final class Worker {
         if !self.hasCall, !self.isThread, self.takeLeave() { self.queue.leave() }
     }
 
-    /// Whether the worker has yet to give up the place of the last call. The next question gets `false`, so that it
-    /// gives the place up once.
+    /// Returns true once if the worker has to free the place of its last call.
     func takeLeave() -> Bool {
         defer { self.hasLeft = false }
         return self.hasLeft

@@ -1,6 +1,6 @@
-/// The callers of handlers: threads of delivery's own, started when there is work for them.
+/// The threads that call handlers, started when there is work for them.
 package final class Workers: Sendable {
-    /// The pause before delivery asks for a thread again after the system gave none.
+    /// The pause before delivery tries again to start a thread.
     static let threadRetryInterval: Duration = .seconds(1)
 
     let box: AnswerBox
@@ -8,7 +8,7 @@ package final class Workers: Sendable {
     let configuration: DeliveryConfiguration
     private let threads: DeliveryThreads
 
-    /// - Parameter wake: makes the loop take a turn. Called on any thread.
+    /// - Parameter wake: wakes the loop's thread. Called on any thread.
     package init(
         configuration: DeliveryConfiguration, threads: DeliveryThreads, commitsWork: Bool = false,
         clock: @escaping @Sendable () -> MonotonicInstant, wake: @escaping @Sendable () -> Void
@@ -21,13 +21,13 @@ package final class Workers: Sendable {
 
     package func makeWorker() -> Worker { Worker(self) }
 
-    /// The caller calls ``staff()`` next.
+    /// The caller must call ``staff()`` next.
     func hand(_ calls: [DeliveryCall]) {
         self.box.open(calls)
         self.queue.append(calls)
     }
 
-    /// Wakes or starts one worker if work is left. Returns true if there may be more to do in a while.
+    /// Wakes or starts one worker if work is left. Returns true if the caller should call this again.
     func staff() throws(SystemError) -> Bool {
         if let onWork = self.threads.onWork {
             onWork()
@@ -54,8 +54,7 @@ package final class Workers: Sendable {
         }
     }
 
-    /// Stops the workers, and waits for threads that run no handler. The others end when their handlers return. No
-    /// further answer counts.
+    /// Ends the workers, and waits for threads that run no handler. No further answer counts.
     package func shutdown() {
         for task in self.box.stop() { task.cancel() }
         self.queue.stop()
