@@ -1,14 +1,13 @@
-/// Receives handlers' answers on any thread, and keeps them for the loop's thread. One lock covers attempts and posts,
-/// so the value that a completion returns is final.
+/// Receives handlers' answers on any thread, for the loop's thread. One lock covers attempts and posts, so the value
+/// that a completion returns is final.
 package final class AnswerBox: AnswerChannel {
-    /// An event for the loop's thread, in the order in which events happened.
+    /// An event for the loop's thread.
     enum Post: Sendable {
         /// Posted only for the first message of a call.
         case started(CallID, at: MonotonicInstant)
         case answered(CallID, position: Int, HandlerVerdict, startedAt: MonotonicInstant, at: MonotonicInstant)
         case skipped(CallID, position: Int)
         indirect case late(Late, sequence: Int64, HandlerVerdict, counts: Bool, at: MonotonicInstant)
-        /// The worker has finished with the call, or the task that continued it has ended.
         case ended(CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool)
         case left(CallID, position: Int, startedAt: MonotonicInstant)
     }
@@ -25,7 +24,6 @@ package final class AnswerBox: AnswerChannel {
     enum Progress: Sendable {
         case waiting
         case running(position: Int, startedAt: MonotonicInstant)
-        /// The loop's thread has the answer already, or finds it among the posts.
         case answered
     }
 
@@ -40,10 +38,8 @@ package final class AnswerBox: AnswerChannel {
         var attempt = Attempt.over
         var startedAt = MonotonicInstant(nanoseconds: 0)
         var isCut = false
-        /// A presenter shows the message, and no handler was called yet.
         var isPresenting = false
         var isHeld = true
-        /// The asynchronous handler's task, after the worker has left the call.
         var task: Task<Void, Never>?
         var isTaskOver = false
     }
@@ -51,7 +47,7 @@ package final class AnswerBox: AnswerChannel {
     fileprivate struct State: Sendable {
         var slots: [Slot] = []
         var late: [Int64: [Late]] = [:]
-        /// Messages with a late success that the loop's thread has not seen yet. Their next attempts must not start.
+        /// Messages with a late success that the loop's thread has not seen yet. They must not start again.
         var ended: Set<Int64> = []
         var posts: [Post] = []
         var isLoopAsleep = false
@@ -63,9 +59,7 @@ package final class AnswerBox: AnswerChannel {
     private let wake: @Sendable () -> Void
     private let commitsWork: Bool
 
-    /// - Parameters:
-    ///   - commitsWork: whether the store writes ``AnswerWork``.
-    ///   - wake: wakes the loop's thread. Called on any thread.
+    /// - Parameter wake: wakes the loop's thread. Called on any thread.
     init(
         commitsWork: Bool = false, clock: @escaping @Sendable () -> MonotonicInstant,
         wake: @escaping @Sendable () -> Void
@@ -123,13 +117,13 @@ package final class AnswerBox: AnswerChannel {
         let now = self.clock()
         return self.change { state in
             let step = state.begin(call, from: 0, at: now)
-            // Later messages of a call post nothing when they begin, so they need not wake the loop's thread.
+            // Later messages of a call post nothing when they begin.
             if case .call(1..., _) = step { return (step, false) }
             return (step, state.takeSleep())
         }
     }
 
-    /// Called after the handler has returned. If `isYielding`, the call begins no further message.
+    /// If `isYielding`, the call begins no further message.
     func returned(_ call: DeliveryCall, isYielding: Bool, at now: MonotonicInstant) -> Step {
         self.change { state in
             let slot = state.slots[call.id.slot]
@@ -204,7 +198,6 @@ extension AnswerBox {
         }
     }
 
-    /// Called before workers get the calls.
     func open(_ calls: [DeliveryCall]) {
         self.state.withLock { state in
             for call in calls {
@@ -214,9 +207,9 @@ extension AnswerBox {
         }
     }
 
-    // `cut` and `progress` also return the posts. The loop's thread must apply these before it uses a position.
+    // `cut` and `progress` also return the posts, which the loop's thread must apply before it uses a position.
 
-    /// Ends the call after its current message. `position` is -1 before the first message.
+    /// `position` is -1 before the first message.
     func cut(_ id: CallID) -> (position: Int, startedAt: MonotonicInstant, posts: [Post]) {
         self.state.withLock { state in
             let posts = state.takePosts()
@@ -234,8 +227,8 @@ extension AnswerBox {
         }
     }
 
-    /// Ends the attempt unless the handler has answered. The call starts no further message. If `mayEndLate`, a success
-    /// still counts until the next attempt starts.
+    /// Ends the attempt and the call, unless the handler has answered. If `mayEndLate`, a success still counts until
+    /// the next attempt starts.
     ///
     /// - Returns: `nil` if the handler has answered; else whether a presenter was still showing the message.
     func expire(_ id: CallID, position: Int, _ message: QueuedMessage, mayEndLate: Bool) -> Bool? {
@@ -255,10 +248,9 @@ extension AnswerBox {
         return isPresenting
     }
 
-    /// Called when the loop's thread knows of these late successes.
     func forgetEnded(_ sequences: [Int64]) { self.state.withLock { $0.ended.subtract(sequences) } }
 
-    /// Ignores all later answers, and lets no message begin. Returns the running tasks, for the caller to cancel.
+    /// No later answer counts, and no message begins. Returns the running tasks, for the caller to cancel.
     func stop() -> [Task<Void, Never>] {
         self.state.withLock { state in
             state.isStopped = true
@@ -279,7 +271,7 @@ extension AnswerBox.State {
         return posts
     }
 
-    /// Returns true if the loop's thread sleeps and has posts. The caller must then wake the thread.
+    /// Returns true if the caller must wake the loop's thread.
     fileprivate mutating func takeSleep() -> Bool {
         guard self.isLoopAsleep, !self.posts.isEmpty else { return false }
         self.isLoopAsleep = false

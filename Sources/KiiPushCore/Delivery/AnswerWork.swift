@@ -1,4 +1,4 @@
-/// Work, such as SQL statements, for the transaction that stores a handler's answer. Only the store knows the content.
+/// Work, such as SQL statements, for the transaction that stores a handler's answer.
 package struct AnswerWork: Sendable, Hashable {
     package let content: any AnyObject & Sendable
 
@@ -9,11 +9,9 @@ package struct AnswerWork: Sendable, Hashable {
 }
 
 package enum AnswerRefusal: Sendable, Hashable {
-    /// The store cannot carry out the work, for this reason.
     case work(String)
     /// Another process has the message, or the message is gone.
     case late
-    /// The store writes the answer in a later turn.
     case postponed
 }
 
@@ -25,7 +23,7 @@ struct UncommittedAnswer: Sendable {
 }
 
 extension Scheduler {
-    /// With strict order, later messages of the source wait until the store has written the answer and its work.
+    /// With strict order, later messages of the source wait until the store has written the answer.
     mutating func commit(
         _ slot: Int, _ message: QueuedMessage, _ result: FetchResult, _ work: AnswerWork, startedAt: MonotonicInstant,
         now: MonotonicInstant
@@ -45,7 +43,6 @@ extension Scheduler {
         if call.isCuttable { self.output.cuts.append(call.id) }
     }
 
-    /// Answers that the store has postponed stay in `uncommitted`.
     mutating func conclude(_ changes: [MessageChange], _ refusals: [Int64: AnswerRefusal]) {
         for case (let sequence, .committing) in changes.lazy.map({ ($0.sequence, $0.verdict) })
         where refusals[sequence] != .postponed {

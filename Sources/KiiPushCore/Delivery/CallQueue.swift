@@ -2,7 +2,7 @@
 final class CallQueue: Sendable {
     private struct State: Sendable {
         var calls = Fifo<DeliveryCall>()
-        /// Number of calls that a worker has taken and that are not over.
+        /// Calls that a worker has taken and that are not over.
         var running = 0
         var places = 0
         /// `idle` workers wait for a call. `woken` of them have got a signal, and have not locked the state yet.
@@ -35,8 +35,8 @@ final class CallQueue: Sendable {
     /// The caller must call ``wakeAnother()`` next.
     func append(_ calls: [DeliveryCall]) { self.state.withLock { for call in calls { $0.calls.append(call) } } }
 
-    /// Wakes one worker if a call waits for it. `isMissing`: no worker is idle, and the caller should start one.
-    /// `hasMore`: the caller should call this again.
+    /// Wakes one worker if a call waits. `isMissing`: the caller should start a worker, since none is idle. `hasMore`:
+    /// the caller should call this again.
     func wakeAnother() -> (isMissing: Bool, hasMore: Bool) {
         let (wakes, isMissing, hasMore) = self.state.withLock { state -> (Bool, Bool, Bool) in
             let wakes = state.wakesOne()
@@ -84,7 +84,6 @@ final class CallQueue: Sendable {
         if wakes { self.state.signal() }
     }
 
-    /// Returns false if no further worker may start.
     func enter() -> Bool {
         self.state.withLock { state in
             guard state.workers < state.places, !state.isStopped else { return false }
@@ -98,7 +97,8 @@ final class CallQueue: Sendable {
         self.state.signalAll()
     }
 
-    /// Returns `nil` if the worker must end. `isBack`: the worker had a call. `hasLeft`: frees the place of that call.
+    /// Returns `nil` if the worker must end. `isBack`: the worker had a call. `hasLeft`: that call is over, and its
+    /// place is freed.
     func wait(isBack: Bool, hasLeft: Bool) -> DeliveryCall? {
         var (isWaiting, isFirst) = (false, true)
         let call: DeliveryCall? = self.state.wait { state in

@@ -1,4 +1,4 @@
-/// A slot in the scheduler and in the ``AnswerBox``, and a number that no other call has.
+/// `slot` is used again after the call; `number` is not.
 package struct CallID: Sendable, Hashable {
     package var slot: Int
     package var number: Int
@@ -12,7 +12,6 @@ package struct DeliveryCall: Sendable {
     var attachment: DeliveryAttachment?
 }
 
-/// The scheduler's record of a call, until the call has returned and its attempt is over.
 struct CallRecord: Sendable {
     let id: CallID
     let place: Int
@@ -20,17 +19,15 @@ struct CallRecord: Sendable {
     let isAlone: Bool
     /// The index of the latest message that has begun; -1 before the first one.
     var position = -1
-    /// When the message at `position` began; before the first message, when the scheduler handed out the call.
+    /// When the message at `position` began. Before the first message: when the scheduler handed out the call.
     var startedAt: MonotonicInstant
     var isOver = false
     /// When the attempt ended or, later, when the scheduler last checked the worker's progress.
     var answeredAt: MonotonicInstant?
-    /// The handler has returned without an answer. The answer may still come.
     var hasReturned = false
     var isCut = false
-    /// Another thread has taken this call's place.
     var isStuck = false
-    /// The call keeps its place, since the scheduler may replace no more threads.
+    /// The scheduler may replace no more threads, so the call keeps its place.
     var keepsPlace = false
 
     var isCuttable: Bool { !self.isCut && self.position + 1 < self.messages.count }
@@ -40,8 +37,8 @@ struct CallRecord: Sendable {
 
     var current: QueuedMessage? { self.position < 0 ? nil : self.messages[self.position] }
 
-    /// Records the answer to the message at `position`, whose start the scheduler may not know yet. Returns `nil` if
-    /// the call expects no answer there.
+    /// The scheduler may not know yet that the message at `position` has begun. Returns `nil` if the call expects no
+    /// answer there.
     mutating func answered(
         _ id: CallID, position: Int, startedAt: MonotonicInstant, at now: MonotonicInstant
     ) -> (message: QueuedMessage, place: Int, isNew: Bool, hasReturned: Bool)? {

@@ -1,5 +1,5 @@
 package struct DeliveryConfiguration: Sendable, Hashable {
-    /// The most handlers at once; at least 1.
+    /// At least 1.
     package var concurrentHandlers = 4
     package var deadline: Duration = .seconds(30)
     /// Counted from the failure. There is one attempt more than there are pauses.
@@ -8,12 +8,10 @@ package struct DeliveryConfiguration: Sendable, Hashable {
     package var totalLimit: Duration?
     /// Whether a message that waits for its retry holds back later messages of its source.
     package var isStrictlyOrdered = false
-    /// The store keeps further messages.
     package var messagesInMemory = 1000
     /// `nil`: no limit.
     package var bytesInMemory: Int?
-    /// The most threads of stuck calls that other threads replace. A further stuck call keeps its place until another
-    /// returns.
+    /// The most threads of stuck calls that other threads replace.
     package var maximumStuckCalls = 64
 
     /// For an inbox in memory, whose acknowledgements wait for the outcome: three attempts in 60 s.
@@ -28,10 +26,10 @@ package struct DeliveryConfiguration: Sendable, Hashable {
     var maximumAttempts: Int { self.retryDelays.count + 1 }
 }
 
-/// Weighs messages in memory: 1 for a message of the usual size, more for a large one. So one bound limits both the
-/// number of messages and their bytes.
+/// Weighs messages in memory: 1 for the usual size, more for a large message. So one bound limits the number of
+/// messages and their bytes.
 package struct DeliveryScale: Sendable, Hashable {
-    /// The bytes that add 1 to a message's weight.
+    /// The bytes that add 1 to the weight.
     package let step: Int
     /// The largest weight: a heavier message might never find room.
     package let heaviest: Int

@@ -1,4 +1,3 @@
-/// An event of one message, for observers.
 package struct DeliveryNote: Sendable {
     package var sequence: Int64
     package var installation: Int64

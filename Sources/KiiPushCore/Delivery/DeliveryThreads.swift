@@ -1,9 +1,8 @@
 package struct DeliveryThreads: Sendable {
     package var start: @Sendable (String, @escaping @Sendable () -> Void) throws(SystemError) -> OSThread
-    /// Called instead of starting and waking threads; `nil` if threads do the work.
     private(set) var onWork: (@Sendable () -> Void)?
 
-    /// Without threads, the owner of the ``Workers`` runs a ``Worker``. Delivery calls `onWork` when there may be work;
+    /// Without threads, the owner of the ``Workers`` runs a ``Worker``. Delivery calls `onWork` when there may be work.
     /// `onWork` must return before that work begins.
     package static func none(onWork: @escaping @Sendable () -> Void) -> DeliveryThreads {
         var threads = DeliveryThreads()

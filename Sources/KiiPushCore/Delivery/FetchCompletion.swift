@@ -37,8 +37,8 @@ public final class FetchCompletion: Sendable {
     @discardableResult
     public func reject(_ reason: String) -> Bool { self.answer(.rejected(FetchCompletion.cut(reason))) }
 
-    /// Leaves the message to a later run of the agent; this attempt does not count. Other messages of the source go on,
-    /// even with strict order. Only for an inbox in a file: an inbox in memory could not acknowledge any later message.
+    /// Leaves the message to a later run of the agent; this attempt does not count. Later messages go on, even with
+    /// strict order. Only for an inbox in a file: an inbox in memory could acknowledge no later message.
     @discardableResult
     package func setAside() -> Bool { self.answer(.setAside) }
 
@@ -56,10 +56,9 @@ public final class FetchCompletion: Sendable {
         self.answer(.threw(FetchCompletion.cut(reason), retryAfter: retryAfter))
     }
 
-    /// Answers that the handler could not be started, for `reason`. Delivery repeats the attempt, which does not count.
+    /// Answers that the handler could not be started. Delivery repeats the attempt, which does not count.
     ///
-    /// - Parameter retryAfter: the time without new handlers. Default: for a second, delivery runs no more handlers
-    ///   than now.
+    /// - Parameter retryAfter: the time without new handlers. Default: for a second, no more handlers run than now.
     package func postpone(_ reason: String, retryAfter: Duration? = nil) {
         self.answer(.unstarted(reason, retryAfter: retryAfter))
     }
@@ -88,13 +87,11 @@ package enum HandlerVerdict: Sendable, Hashable {
     /// `retryAfter`: the shortest pause before the next attempt.
     case threw(String, retryAfter: Duration? = nil)
     case unanswered
-    /// A presenter shows the message; no handler was called.
     case presented
     /// Neither a handler nor the user gets the message.
     case unreached
-    /// No handler could be started, for this reason. `retryAfter`: the time without new handlers.
+    /// `retryAfter`: the time without new handlers.
     case unstarted(String, retryAfter: Duration? = nil)
-    /// The handler leaves the message to a later run of the agent.
     case setAside
 
     /// Whether the message certainly needs no further attempt in this run.

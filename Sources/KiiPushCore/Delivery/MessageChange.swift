@@ -1,5 +1,4 @@
-/// A change of one message for the store to write. The store applies changes in the given order, and ignores a message
-/// that is gone.
+/// A change of one message for the store. The store applies changes in order, and ignores a message that is gone.
 package struct MessageChange: Sendable, Hashable {
     // Rare values are indirect, which keeps common changes small.
     package enum Verdict: Sendable, Hashable {
@@ -10,14 +9,14 @@ package struct MessageChange: Sendable, Hashable {
         indirect case retry(after: Duration, failure: DeliveryFailure, firstStart: MonotonicInstant?)
         /// Records the counts of a message that runs alone, because it may have ended an earlier process.
         case inHand
-        /// No attempt was made: the row waits in this source.
+        /// No attempt was made. The row waits in this source.
         case waiting(source: Int64)
         /// The row waits for the next run of its agent, and belongs to no source until then.
         case setAside
         case presented
         indirect case dead(DeadLetterReason)
-        /// The user opened the notification, and the row keeps the choice. A row in hand stays in hand; any other row
-        /// waits, and its attempts restart at 0.
+        /// The user opened the notification. A row in hand stays in hand; any other row waits, and its attempts restart
+        /// at 0.
         indirect case opened(DeliveryOpening)
         /// The notification is gone, unopened. A presented row becomes done, without data; other rows stay as they are.
         case unopened
@@ -39,12 +38,11 @@ package struct MessageChange: Sendable, Hashable {
     package var sequence: Int64
     package var installation: Int64
     package var verdict: Verdict
-    /// The counts after the change.
     package var attempts = 0
     package var crashes = 0
-    /// The attempt to record; `nil` if no attempt led to the change. With ``Verdict/inHand``: the attempt that follows.
+    /// The attempt to record. With ``Verdict/inHand``: the attempt that follows.
     package var attempt: Attempt?
-    /// The message's size; `nil` if unknown. Then the store may have to read the row first.
+    /// Saves the store a read of the row; `nil` if unknown.
     package var bytes: Int?
 }
 
@@ -61,7 +59,7 @@ extension MessageChange {
 
     package func startedAt(by clock: TurnClock) -> Timestamp? { self.attempt?.startedAt.map(clock.timestamp(of:)) }
 
-    /// The row's state after the change. An exception: a row in hand that the user opens stays in hand.
+    /// A row in hand that the user opens stays in hand.
     package var state: RowState {
         switch self.verdict {
         case .done, .committing, .unopened: .done
@@ -81,7 +79,7 @@ extension MessageChange {
         }
     }
 
-    /// Whether only the answer changes, as for most messages. The statement is cheaper without the counts.
+    /// Whether only the answer changes, as for most messages. Leaving the counts makes the statement cheaper.
     package var isCommonEnd: Bool {
         switch self.verdict {
         case .done, .committing: !self.isLate && self.attempts <= 1 && self.crashes == 0
@@ -91,10 +89,8 @@ extension MessageChange {
 
     package var keepsNumbers: Bool { self.isCommonEnd || self.onlyIn != nil }
 
-    /// Whether the answer came after the deadline.
     private var isLate: Bool { self.attempt.map { $0.startedAt == nil } ?? false }
 
-    /// The result of the last attempt, if the row becomes `done` and no event has the result.
     package var answer: FetchResult? {
         switch self.verdict {
         case .done(let result), .committing(let result, _): self.isLate ? nil : result
@@ -112,7 +108,7 @@ extension MessageChange {
         }
     }
 
-    /// The last error, or the reason why the message is dead. `nil` keeps the old text, unless the row becomes `done`.
+    /// `nil` keeps the old text, unless the row becomes `done`.
     package var reason: String? {
         switch self.verdict {
         case .retry(_, let failure, _): failure.description
@@ -125,7 +121,6 @@ extension MessageChange {
         if case .retry(let delay, _, _) = self.verdict { now + delay } else { nil }
     }
 
-    /// `nil` keeps the stored choice.
     package var openedBy: UserAction? {
         if case .opened(let opening) = self.verdict { opening.action } else { nil }
     }

@@ -57,7 +57,6 @@ public struct MessageEvent: Sendable, Hashable {
     /// the handler, for a thing-if command, and for a message that is too long for the control socket.
     public var message: ReceivedMessage? { if case .handler(let message, _) = self.call { message } else { nil } }
 
-    /// Indirect, since most events have no call.
     package indirect enum Call: Sendable, Hashable {
         case handler(ReceivedMessage, DeliveryContext)
         /// The message is too long for the control socket, or the watcher has too much unread.
@@ -73,7 +72,7 @@ public struct MessageEvent: Sendable, Hashable {
 }
 
 extension MessageEvent.Kind {
-    /// The written form of a kind, in the inbox's file and on the control socket.
+    /// The form of a kind in the inbox's file and on the control socket.
     package struct Parts: Sendable, Hashable {
         /// Inbox files contain these numbers.
         package var code: Int64

@@ -17,12 +17,8 @@ public protocol NotificationHandler: Sendable {}
 /// ``DeliveryContext/attempt`` and ``DeliveryContext/messageID`` tell such deliveries apart.
 public protocol RemoteNotificationHandler: NotificationHandler {
     /// A message arrived. The library calls this on its own threads, never on the main actor or the cooperative pool,
-    /// so the call may block. It may return before its work answers.
+    /// so the call may block. It may return before its work answers through `completion`, once and within 30 seconds.
     ///
-    /// - Parameters:
-    ///   - message: the message.
-    ///   - context: the attempt, and the message's number in the inbox.
-    ///   - completion: receives the answer, once, within 30 seconds.
     /// - Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; "This block must be called
     ///   within 30 seconds after the method is executed."
     func didReceiveRemoteNotification(
@@ -37,9 +33,6 @@ public protocol AsyncRemoteNotificationHandler: NotificationHandler {
     /// A message arrived. The function runs in its own task, which starts on a thread of the library. After its first
     /// suspension it continues where its isolation says.
     ///
-    /// - Parameters:
-    ///   - message: the message.
-    ///   - context: the attempt, and the message's number in the inbox.
     /// - Returns: the answer. ``FetchResult/failed`` and a thrown error both lead to a retry.
     /// - Throws: any error. The inbox keeps its description, cut to 500 Unicode scalars.
     func didReceiveRemoteNotification(_ message: ReceivedMessage, context: DeliveryContext) async throws -> FetchResult

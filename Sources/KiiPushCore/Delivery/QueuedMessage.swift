@@ -8,11 +8,9 @@ package struct SourceID: Sendable, Hashable {
     package init(installation: Int64, number: Int64) { (self.installation, self.number) = (installation, number) }
 }
 
-/// A decoded message in delivery's memory.
-///
-/// Delivery copies it several times, so large and rare fields are behind references.
+/// A decoded message in delivery's memory. Large and rare fields are behind references, since delivery copies it
+/// several times.
 package struct QueuedMessage: Sendable {
-    /// The history of a message that is not new.
     final class Past: Sendable {
         let attempts: Int, crashes: Int
         let firstStart: MonotonicInstant?, answerBy: MonotonicInstant?
@@ -41,7 +39,6 @@ package struct QueuedMessage: Sendable {
     package var crashes: Int { self.past?.crashes ?? 0 }
     package var firstStart: MonotonicInstant? { self.past?.firstStart }
     package var openedBy: UserAction? { self.past?.openedBy }
-    /// The latest end of an attempt, if another process counts the deadline too.
     package var answerBy: MonotonicInstant? { self.past?.answerBy }
     package var installation: Int64 { self.source.installation }
 
@@ -65,10 +62,8 @@ package indirect enum DecodedContent: Sendable {
     case command(ThingCommand)
     case refused(DeadLetterReason)
 
-    /// Accepts every command, even if no handler takes commands.
-    ///
-    /// - Parameter isUnexpectedTopic: only for a message from the network. A person who retries such a dead letter
-    ///   wants it handled.
+    /// A person who retries a message on an unexpected topic wants it handled. So `isUnexpectedTopic` is only for
+    /// messages from the network.
     package init(payload: [UInt8], originalLength: Int?, isUnexpectedTopic: Bool = false) {
         // These checks come first, since such a payload may still look like a whole message.
         if let originalLength {

@@ -2,10 +2,10 @@
 package protocol Receiver: Sendable {
     var handler: any NotificationHandler { get }
 
-    /// The program's state for an attempt to deliver this message. Called on delivery's threads.
+    /// Called on delivery's threads.
     func state(of message: QueuedMessage) -> LifecycleState
 
-    /// Decides about one attempt. Called on delivery's threads without a lock, so it may block.
+    /// Called on delivery's threads without a lock. It may block.
     func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute
 }
 
@@ -56,8 +56,8 @@ enum HandlerForm: Sendable {
     }
 }
 
-/// Only a deprecated function may name the deprecated protocol without a warning. Callers reach that function through a
-/// protocol that is not deprecated.
+/// Only a deprecated function may name the deprecated protocol without a warning. A protocol that is not deprecated
+/// hides that function from its caller.
 private let plainForm: any PlainForm = DeprecatedPlainForm()
 
 private protocol PlainForm: Sendable {

@@ -11,7 +11,7 @@ extension Scheduler {
         if hasReturned { self.free(id.slot) }
     }
 
-    /// Called for an answer after the deadline. A success that came before the next attempt `counts`.
+    /// Called after the deadline. The answer `counts` if it is a success before the next attempt.
     package mutating func answeredLate(
         _ sequence: Int64, _ source: SourceID, attempt: Int, _ verdict: HandlerVerdict, counts: Bool,
         at now: MonotonicInstant
@@ -38,7 +38,7 @@ extension Scheduler {
         self.tidy(place)
     }
 
-    /// Called after a worker has skipped a message that a late success had ended.
+    /// Called if a worker skipped a message that a late success had ended.
     package mutating func skipped(_ id: CallID, position: Int) {
         guard let call = self.record(id), position < call.messages.count,
             position > call.position || (position == call.position && !call.isOver)
@@ -94,10 +94,8 @@ extension Scheduler {
         self.output.cuts.append(call.id)
     }
 
-    /// Schedules the next attempt after a failed one, or gives up on the message.
-    ///
-    /// - Parameter retryAfter: the shortest pause before the next attempt.
-    /// - Returns: whether a running agent will make another attempt.
+    /// Schedules the next attempt, after at least `retryAfter`, or gives up on the message. Returns whether a running
+    /// agent will make another attempt.
     mutating func retry(
         _ message: QueuedMessage, _ failure: DeliveryFailure, retryAfter: Duration? = nil,
         startedAt: MonotonicInstant, now: MonotonicInstant
@@ -153,7 +151,7 @@ extension Scheduler {
             shortage.stall = stall
             self.output.stalls.append(stall)
         }
-        // Without this call, which still has its place. Calls that no worker has taken have no place.
+        // This call still has its place. Calls that no worker has taken have none.
         let others = self.calls.count { $0.map { $0.position >= 0 && !$0.isStuck } ?? false } - 1
         shortage.places = min(shortage.places, retryAfter == nil ? others : 0)
         shortage.over = max(shortage.over, now + (retryAfter ?? Self.pause))
@@ -162,10 +160,8 @@ extension Scheduler {
         self.comeBack(message, of: call)
     }
 
-    /// Whether observers know of a ``DeliveryStall`` that has not ended.
     var isStalled: Bool { self.losesPlaces || self.shortage?.stall != nil }
 
-    /// Reports the end of the stall, unless there is another cause.
     mutating func endStall() { if !self.isStalled { self.output.stalls.append(nil) } }
 
     /// After the pause, lifts the limit on handlers. After another pause without a failed start, ends the shortage.

@@ -1,6 +1,6 @@
 extension Scheduler {
-    /// Decides whether a new message goes into memory at once. It does if all sources of its installation are known, no
-    /// message of its own source waits in the store, and there is room.
+    /// Whether a new message goes into memory at once: all sources of its installation are known, its own source has
+    /// nothing in the store, and there is room.
     package mutating func admit(_ source: SourceID, bytes: Int) -> Bool {
         guard let intake = self.intakes[source.installation], !self.isDraining else { return false }
         // The list of sources is read later, and will contain this source.

@@ -1,5 +1,5 @@
 extension Scheduler {
-    /// Number of calls that wait for a worker. A free worker takes one without waiting for the loop's thread.
+    /// Calls that wait for a worker. A free worker takes one without waiting for the loop's thread.
     static var prefetched: Int { 64 }
 
     /// Called after events, and again after the pipeline has carried out cuts and calls.
@@ -102,7 +102,6 @@ extension Scheduler {
         for case let call? in self.calls where call.isCuttable { self.output.cuts.append(call.id) }
     }
 
-    /// With strict order: whether a message has to wait for an earlier one.
     func isHeldBack(_ sequence: Int64, at place: Int) -> Bool {
         guard self.configuration.isStrictlyOrdered else { return false }
         let first = [self.sources[place].blockers.first, self.sources[place].queue.first?.sequence]
@@ -135,11 +134,11 @@ extension Scheduler {
     }
 
     /// Sets no deadline. Only the first message of a call may have its own time limit, and ``started(_:position:at:)``
-    /// sets that deadline.
+    /// sets that one.
     mutating func begun(_ message: QueuedMessage) { self.note(.started(attempt: message.attempts + 1), message) }
 
-    /// A worker has left its call. `position` is the last message that began, -1 for none. `isUnanswered`: the handler
-    /// has returned without an answer, which may still come.
+    /// `position` is the last message that began, -1 for none. If `isUnanswered`, the handler has returned, and may
+    /// still answer.
     package mutating func ended(_ id: CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool) {
         guard let call = self.record(id) else { return }
         self.started(id, position: position, at: startedAt)
@@ -153,13 +152,12 @@ extension Scheduler {
         if !isUnanswered || self.calls[id.slot]?.isOver == true { self.free(id.slot) }
     }
 
-    /// A worker has left its call to an asynchronous handler's task.
+    /// The worker has left the call to an asynchronous handler's task.
     package mutating func left(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
         if let call = self.record(id), position + 1 < call.messages.count { self.batch = max(self.batch / 2, 1) }
         self.cut(id, position: position, startedAt: startedAt)
     }
 
-    /// The call starts no message after the one at `position`.
     package mutating func cut(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
         guard self.record(id) != nil else { return }
         self.started(id, position: position, at: startedAt)
@@ -173,7 +171,6 @@ extension Scheduler {
         self.free(id.slot)
     }
 
-    /// Whether the installation's agent takes messages.
     func isServed(_ installation: Int64) -> Bool { !self.isDraining && self.intakes[installation] != nil }
 
     func record(_ id: CallID) -> CallRecord? {
@@ -205,7 +202,6 @@ extension Scheduler {
         if call.isAlone { self.suspectAgain(message, at: call.place) } else { self.comeBack(message, at: call.place) }
     }
 
-    /// Queues a message whose handler was not called, or lets it wait in the store.
     mutating func comeBack(_ message: QueuedMessage, at place: Int) {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         let isLeft = !self.isServed(message.installation)

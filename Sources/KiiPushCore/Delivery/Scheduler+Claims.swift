@@ -146,8 +146,8 @@ extension Scheduler {
         self.look(installation, at: self.now + .seconds(1))
     }
 
-    /// - Parameter sequence: the first message that the scheduler returned to the store meanwhile. Later messages
-    ///   follow it, to keep the order, unless `messages` contains it.
+    /// - Parameter sequence: the first message that the scheduler returned to the store meanwhile. To keep the order,
+    ///   later messages go back too, unless `messages` contains this one.
     mutating func take(_ messages: [StoredMessage], isCurrent: Bool, after sequence: Int64? = nil) {
         let last = messages.contains { $0.sequence == sequence } ? .max : sequence ?? .max
         var late: [QueuedMessage] = []
@@ -176,7 +176,7 @@ extension Scheduler {
         return nil
     }
 
-    /// Plans a search for due retries, unless an earlier one is planned: each search finds out when the next one is
+    /// Plans a search for due retries, unless an earlier one is planned. Each search finds out when the next retry is
     /// due.
     mutating func look(_ installation: Int64, at due: MonotonicInstant) {
         guard let intake = self.intakes[installation], intake.nextLook.map({ due < $0 }) ?? true else { return }
@@ -184,7 +184,6 @@ extension Scheduler {
         self.looks.add(installation, due: due)
     }
 
-    /// Searches for due retries, and repeats failed claims.
     mutating func lookWhereDue() {
         while let installation = self.looks.popDue(self.now) {
             guard let next = self.intakes[installation]?.nextLook, next <= self.now else { continue }

@@ -1,6 +1,6 @@
 extension Scheduler {
-    /// The user has opened a notification. The store records the choice at once, so that a crash does not lose it. A
-    /// message in a call changes after its attempt.
+    /// The store records the user's choice at once, so that a crash does not lose it. A message in a call changes after
+    /// its attempt.
     package mutating func opened(_ opening: DeliveryOpening) {
         let (sequence, installation) = (opening.message.sequence, opening.message.installation)
         self.note(.opened(opening.action), sequence, installation)
@@ -17,7 +17,6 @@ extension Scheduler {
         self.reactions[sequence] = .opened(opening)
     }
 
-    /// Whether the user has opened the notification of a message whose attempt is not over.
     package func isOpened(_ sequence: Int64) -> Bool {
         if case .opened = self.reactions[sequence] { true } else { false }
     }

@@ -1,5 +1,4 @@
 enum Want: Sendable {
-    /// The next step of the installation's ``Intake/Phase``, or its due retries.
     case installation(Int64)
     case source(Int)
     /// A message that goes first: the user opened its notification, or a person retried it.
@@ -8,7 +7,6 @@ enum Want: Sendable {
     var isRow: Bool { if case .row = self { true } else { false } }
 }
 
-/// The progress of reading one installation's rows from the store.
 struct Intake: Sendable {
     enum Phase: Sendable, Equatable {
         /// Assigns rows without a source to their sources. Next: `paused` with strict order, else `suspects`.
@@ -23,7 +21,6 @@ struct Intake: Sendable {
         case open
     }
 
-    /// Tells this attachment of the installation from earlier ones.
     let attachment: Int
     let takesCommands: Bool
     var phase = Phase.unsettled(after: 0)
@@ -46,7 +43,7 @@ struct Intake: Sendable {
 }
 
 extension Scheduler {
-    /// Begins to read an installation's rows. Rows that an earlier process had in hand come first.
+    /// Rows that an earlier process had in hand come first.
     package mutating func attached(_ installation: Int64, takesCommands: Bool) {
         guard self.intakes[installation] == nil else { return }
         self.lastAttachment += 1
@@ -54,14 +51,14 @@ extension Scheduler {
         self.want(installation)
     }
 
-    /// Stops delivery to an installation. Running calls go on; messages that have not started wait in the store.
+    /// Running calls go on. Messages that have not started wait in the store.
     package mutating func detached(_ installation: Int64) {
         guard self.intakes.removeValue(forKey: installation) != nil else { return }
         self.stalled.remove(installation)
         self.leave { $0 == installation }
     }
 
-    /// Starts nothing any more, and returns messages that have not started to the store. Running calls go on.
+    /// Starts nothing any more. Running calls go on; messages that have not started wait in the store.
     package mutating func drain() {
         guard !self.isDraining else { return }
         self.isDraining = true
@@ -109,7 +106,7 @@ extension Scheduler {
         self.tidy(place)
     }
 
-    /// Called after the store's rows have changed. Reads all rows again, except the messages in memory.
+    /// Reads all rows again, except the messages in memory, after others have changed the store.
     package mutating func readAgain() {
         for (installation, intake) in self.intakes where intake.knowsSuspects {
             self.intakes[installation]?.phase = .sources(after: nil)
@@ -167,7 +164,7 @@ extension Scheduler {
             var (listed, isComplete) = (after, answer.isComplete)
             for number in answer.sources {
                 guard let place = self.makePlace(of: SourceID(installation: installation, number: number)) else {
-                    // Other sources have taken the room. The scheduler lists the rest when there is room again.
+                    // Other sources have taken the room. The scheduler lists the rest later.
                     isComplete = false
                     break
                 }
@@ -198,8 +195,7 @@ extension Scheduler {
         return self.sources[place].queue.contains { $0.sequence == message.sequence }
     }
 
-    /// Adds a message that was in hand when an earlier process ended. It may have ended the process, so it will run
-    /// alone.
+    /// The message was in hand when an earlier process ended. It may have ended the process, so it will run alone.
     mutating func suspect(_ stored: StoredMessage) {
         // A message whose call went on after its agent was detached has not ended a process.
         guard !self.isCalled(stored.sequence), self.uncommitted[stored.sequence] == nil,

@@ -3,14 +3,14 @@ struct Source: Sendable {
     let id: SourceID
     /// In order, without the messages of its call.
     var queue = Fifo<QueuedMessage>()
-    /// The weight of its messages in memory, including the messages of its call.
+    /// Includes the messages of its call.
     var weight = 0
-    /// Number of messages in memory outside of queue and call: the store is writing them or their answers, or they wait
-    /// to run alone.
+    /// Messages that are neither queued nor called: the store is writing them or their answers, or they wait to run
+    /// alone.
     var arriving = 0
     var call: Int?
-    /// The agent has stopped and left messages of an ended process in hand. Messages that the call returns stay in hand
-    /// too: in the store they would lose their order.
+    /// The agent stopped with messages of an ended process in hand. Messages of the call stay in hand too: in the store
+    /// they would lose their order.
     var staysInHand = false
     /// Rows of the source wait in the store, so new messages must wait there too.
     var hasRows = false
@@ -38,7 +38,7 @@ struct Source: Sendable {
 }
 
 extension Scheduler {
-    /// The most sources in memory. Other sources wait in the store until the scheduler lists sources again.
+    /// Other sources wait in the store until the scheduler lists sources again.
     static var mostSources: Int { 10_000 }
 
     /// Sorted, so that the order is the same in every process.
@@ -51,7 +51,7 @@ extension Scheduler {
         return place
     }
 
-    /// `nil` if the source is new and no more sources may be known.
+    /// `nil` if no more sources may be known.
     mutating func makePlace(of id: SourceID) -> Int? {
         self.place(of: id) ?? (self.places.count < Self.mostSources ? self.addPlace(of: id) : nil)
     }
@@ -124,8 +124,8 @@ extension Scheduler {
         self.ready.append(place)
     }
 
-    /// Returns messages that have not started to the store, the last one first. If the process is killed between two
-    /// commits, the rows still in hand are older than the waiting rows.
+    /// Returns messages to the store, the last one first. If the process is killed between two commits, the rows in
+    /// hand are then older than the waiting rows.
     mutating func giveBack(_ messages: some BidirectionalCollection<QueuedMessage>, at place: Int) {
         guard !messages.isEmpty else { return }
         for message in messages.reversed() {

@@ -4,7 +4,6 @@ extension Scheduler {
         .earlier(.earlier(self.callsDue, self.looks.nextDue), .earlier(self.sharingDue, self.shortage?.over))
     }
 
-    /// Overdue calls are the work of ``overdueCalls(at:)`` and ``timedOut(_:position:isPresenting:at:)``.
     package mutating func timePassed(at now: MonotonicInstant) {
         self.now = max(self.now, now)
         self.lookWhereDue()
@@ -62,7 +61,7 @@ extension Scheduler {
         return .earlier(next, self.stuckAt(call))
     }
 
-    /// The time from the deadline until another thread takes the place of a call that has not returned.
+    /// From the deadline until another thread takes the place of a call that has not returned.
     private static var stuckAfter: Duration { .seconds(300) }
 
     private func stuckAt(_ call: CallRecord) -> MonotonicInstant? {
@@ -101,8 +100,7 @@ extension Scheduler {
 
     package mutating func stuck(_ id: CallID) { if self.record(id)?.isOver == true { self.giveUpPlace(id.slot) } }
 
-    /// The time since the deadline of the most overdue call. A call that has not returned counts even if its attempt is
-    /// over.
+    /// The time since the earliest deadline of a call that has not returned, even if its attempt is over.
     package func overdue(at now: MonotonicInstant) -> Duration {
         self.calls.reduce(.zero) { longest, call in
             guard let call, !call.isStuck, let message = call.current else { return longest }

@@ -16,17 +16,15 @@ package struct Scheduler: Sendable {
     package let scale: DeliveryScale
     package internal(set) var output = SchedulerOutput()
     package internal(set) var isDraining = false
-    /// Whether ``SchedulerOutput/notes`` are collected.
     package var isObserved = true
-    /// The store fails and could keep no answers, so the scheduler claims nothing and starts no call.
+    /// The store could keep no answers, so the scheduler claims nothing and starts no call.
     package var isStoreFailing = false { didSet { if self.isStoreFailing, !oldValue { self.cutCalls() } } }
 
-    // Sources with messages, rows or calls.
     var sources: [Source] = []
     var freePlaces: [Int] = []
     var places: [SourceID: Int] = [:]
     var latest: (id: SourceID, place: Int)?
-    /// Indexes of the sources for which a call may start, in the order in which they became ready.
+    /// Sources for which a call may start, in the order in which they became ready.
     var ready = Fifo<Int>()
     /// Number of sources with waiting rows.
     var backlogged = 0
@@ -37,14 +35,14 @@ package struct Scheduler: Sendable {
     var calls: [CallRecord?] = []
     var freeSlots: [Int] = []
     var lastCall = 0
-    /// The most messages of a call. Long calls cost less while handlers are quick; short calls let sources take turns.
+    /// The most messages of a call. Long calls cost less; short calls let sources take turns while handlers are slow.
     var batch = 1
-    /// Number of calls that are not over, including calls that wait for a worker.
+    /// Calls that are not over, including calls that wait for a worker.
     var handedOut = 0
     /// No call is overdue before this time.
     var callsDue: MonotonicInstant?
     package internal(set) var stuckCount = 0
-    /// Further stuck calls keep their places, since as many calls are stuck as may be.
+    /// As many calls are stuck as may be, so further ones keep their places.
     var losesPlaces = false
     var shortage: HandlerShortage?
     var suspects = Fifo<QueuedMessage>()
@@ -58,17 +56,16 @@ package struct Scheduler: Sendable {
     /// Messages that a late success has ended while a call or a claim had them.
     var finished: Set<Int64> = []
 
-    // Reading rows from the store.
     var intakes: [Int64: Intake] = [:]
     var lastAttachment = 0
     var wants = Fifo<Want>()
-    /// When to search for due retries and repeat failed claims, by installation.
+    /// When to search for due retries and repeat failed claims.
     var looks = Agenda<Int64>()
-    /// Installations whose list of sources continues when there is room for more sources.
+    /// Installations whose list of sources continues when there is room.
     var stalled: Set<Int64> = []
     /// When memory filled up while rows were still to be read.
     var crowdedSince: MonotonicInstant?
-    /// Whether queues shrink to their share after the cut calls have returned their messages.
+    /// Whether queues shrink after the cut calls have returned their messages.
     var isTrimDue = false
     var now = MonotonicInstant(nanoseconds: 0)
 
@@ -91,7 +88,6 @@ package struct Scheduler: Sendable {
         }
     }
 
-    /// Whether messages wait for a call, in memory or in the store.
     package var hasQueues: Bool {
         // With many sources, a check of each would cost too much.
         self.places.count > 64 || self.backlogged > 0 || self.places.values.contains { !self.sources[$0].queue.isEmpty }
@@ -138,9 +134,8 @@ package struct Scheduler: Sendable {
     var room: Int { self.configuration.messagesInMemory - self.memoryWeight }
 }
 
-/// The scheduler's decisions, for the pipeline to carry out.
 package struct SchedulerOutput: Sendable {
-    /// In this order. The store writes them before it reads the claimed rows.
+    /// In this order. The store writes them before it reads rows.
     package var changes: [MessageChange] = []
     package var claims: [StoreClaim] = []
     /// Calls to end after their current message. The pipeline answers with ``Scheduler/cut(_:position:startedAt:)``.
@@ -148,14 +143,13 @@ package struct SchedulerOutput: Sendable {
     package var calls: [DeliveryCall] = []
     /// Number of places that became free after their workers had left.
     package var freedPlaces = 0
-    /// Messages that a late success has ended.
     package var ended: [Int64] = []
     package var notes: [DeliveryNote] = []
     /// The reasons why fewer calls run than may, in order; `nil`: no reason is left.
     package var stalls: [DeliveryStall?] = []
 }
 
-/// A reaction to a notification whose message is in a call. It applies after the attempt.
+/// Applies after the attempt that is under way.
 enum Reaction: Sendable {
     case opened(DeliveryOpening)
     case dismissed
@@ -168,7 +162,6 @@ struct HandlerShortage: Sendable {
     var places = Int.max
     /// When the limit ends. After another pause without a failed start, the shortage ends too.
     var over: MonotonicInstant
-    /// The stall that observers know.
     var stall: DeliveryStall?
 }
 

@@ -2,19 +2,19 @@
 /// the commit of the same turn.
 package struct StoreClaim: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// Waiting rows without a source, after this sequence. They stay as they are.
+        /// Waiting rows without a source, after this sequence.
         case unsettled(after: Int64)
-        /// Rows that wait for their retry, after this sequence. They stay as they are. Only strict order needs them.
+        /// Rows that wait for their retry, after this sequence. Only strict order needs them.
         case paused(after: Int64)
         /// Rows that were in hand when an earlier process ended, after this sequence.
         case suspects(after: Int64)
         /// The numbers of sources with waiting rows, after this number and in order.
         case sources(after: Int64?)
-        /// Waiting rows of a source below `before`, in order. The claim takes them in hand.
+        /// Waiting rows of a source below `before`, in order.
         case source(Int64, before: Int64?)
-        /// The row with this sequence, if it waits. The claim takes it in hand.
+        /// The row with this sequence, if it waits.
         case row(Int64)
-        /// Retries that are due. The claim takes them in hand.
+        /// Only retries that are due.
         case retries
     }
 
@@ -40,7 +40,7 @@ package struct StoreAnswer: Sendable, Hashable {
     package var sources: [Int64] = []
     /// Whether there are no more such rows (for retries: now).
     package var isComplete = true
-    /// For retries: the time until the next one is due; `nil` if there is none.
+    /// The time until the next retry is due; `nil` if there is none.
     package var nextRetry: Duration?
     /// The reason if the store could not be read. Delivery asks again in a second.
     package var failure: String?

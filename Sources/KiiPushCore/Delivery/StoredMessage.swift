@@ -17,7 +17,6 @@ package enum RowState: Int64, Sendable, Hashable, CaseIterable {
 package struct StoredMessage: Sendable, Hashable {
     /// The message's number in the store, never used twice; 0 until the message is stored.
     package var sequence: Int64
-    /// The store's key of the installation that received the message.
     package var installation: Int64
     package var topic: String
     /// Only the beginning, if ``originalLength`` is set.
@@ -33,7 +32,6 @@ package struct StoredMessage: Sendable, Hashable {
     package var receivedAt: Timestamp
     package var source: Int64?
     package var state: RowState
-    /// The last error, or the reason why the message is dead.
     package var reason: String?
     /// Attempts that failed, and attempts that ran alone when the process ended.
     package var attempts: Int

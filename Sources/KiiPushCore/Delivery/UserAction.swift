@@ -66,19 +66,12 @@ public protocol UserActionHandler: Sendable {
     /// The user opened the notification that showed `message`, or chose one of its actions.
     ///
     /// Called as ``RemoteNotificationHandler`` is, with the same rules for the answer: failed attempts are retried.
-    ///
-    /// - Parameters:
-    ///   - action: the user's choice.
-    ///   - message: the message that was shown.
-    ///   - context: the attempt, and the message's number in the inbox.
-    ///   - completion: receives the answer, once, within 30 seconds.
     func handleAction(
         _ action: UserAction, for message: ReceivedMessage, context: DeliveryContext,
         completionHandler completion: FetchCompletion
     )
 }
 
-/// The user's choice on the notification of a message.
 package struct DeliveryOpening: Sendable, Hashable {
     /// A store that has dropped the message restores it from this copy.
     package var message: StoredMessage

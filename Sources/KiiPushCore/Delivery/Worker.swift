@@ -1,5 +1,4 @@
-/// Takes a call, calls the handler, and goes on after the handler has returned. Only one thread uses a worker at a
-/// time: a thread of delivery or, in a simulation, the owner of the ``Workers``.
+/// Only one thread uses a worker at a time: a thread of delivery or, in a simulation, the owner of the ``Workers``.
 package final class Worker {
     /// `returned`: the handler has returned, and ``Worker/callReturned()`` follows. `left`: a task continues the call,
     /// and the worker is free.
@@ -29,7 +28,6 @@ package final class Worker {
 
     package var hasCall: Bool { self.call != nil }
 
-    /// Returns whether there was a call.
     package func takeCall() -> Bool {
         guard let call = self.queue.take() else { return false }
         self.begin(call)
@@ -78,7 +76,6 @@ package final class Worker {
         case .command(let command):
             attachment.commandHandler?.didReceiveThingCommand(
                 command, context: context, fetchCompletionHandler: completion)
-        // Delivery queues no such message.
         case .refused: break
         }
         return nil
@@ -112,7 +109,6 @@ package final class Worker {
         return nil
     }
 
-    /// Goes on with the call's next message, or frees the worker.
     package func callReturned() {
         guard let call else { return }
         let now = self.box.now
