@@ -1,7 +1,6 @@
 /// Receives handlers' answers on any thread, for the loop's thread. One lock covers attempts and posts, so the value
 /// that a completion returns is final.
 package final class AnswerBox: AnswerChannel {
-    /// An event for the loop's thread.
     enum Post: Sendable {
         /// Posted only for the first message of a call.
         case started(CallID, at: MonotonicInstant)
@@ -47,7 +46,7 @@ package final class AnswerBox: AnswerChannel {
     fileprivate struct State: Sendable {
         var slots: [Slot] = []
         var late: [Int64: [Late]] = [:]
-        /// Messages with a late success that the loop's thread has not seen yet. They must not start again.
+        /// Messages with a late success that the loop's thread has not seen yet. No attempt for them may start.
         var ended: Set<Int64> = []
         var posts: [Post] = []
         var isLoopAsleep = false
@@ -207,7 +206,7 @@ extension AnswerBox {
         }
     }
 
-    // `cut` and `progress` also return the posts, which the loop's thread must apply before it uses a position.
+    // `cut` and `progress` also return the posts. The loop's thread applies these before it uses a position.
 
     /// `position` is -1 before the first message.
     func cut(_ id: CallID) -> (position: Int, startedAt: MonotonicInstant, posts: [Post]) {
@@ -250,7 +249,7 @@ extension AnswerBox {
 
     func forgetEnded(_ sequences: [Int64]) { self.state.withLock { $0.ended.subtract(sequences) } }
 
-    /// No later answer counts, and no message begins. Returns the running tasks, for the caller to cancel.
+    /// Returns the running tasks, for the caller to cancel. From now on, no answer counts and no message begins.
     func stop() -> [Task<Void, Never>] {
         self.state.withLock { state in
             state.isStopped = true

@@ -2,10 +2,9 @@
 final class CallQueue: Sendable {
     private struct State: Sendable {
         var calls = Fifo<DeliveryCall>()
-        /// Calls that a worker has taken and that are not over.
         var running = 0
         var places = 0
-        /// `idle` workers wait for a call. `woken` of them have got a signal, and have not locked the state yet.
+        /// `idle` workers wait for a call. `woken` of them have a signal and have not run yet.
         var idle = 0
         var woken = 0
         var workers = 0
@@ -53,7 +52,6 @@ final class CallQueue: Sendable {
         self.state.withLock { state in !state.calls.removeAll { $0.id == id }.isEmpty }
     }
 
-    /// Returns whether there are more places than before.
     func setPlaces(_ places: Int) -> Bool {
         let (isMore, isSurplus) = self.state.withLock { state in
             defer { state.places = places }
@@ -63,7 +61,7 @@ final class CallQueue: Sendable {
         return isMore
     }
 
-    /// Ends every worker, and waits for the workers without a call.
+    /// Ends every worker. Waits for the workers without a call.
     func stop() {
         self.state.withLock { $0.isStopped = true }
         self.state.signalAll()

@@ -59,7 +59,7 @@ extension MessageChange {
 
     package func startedAt(by clock: TurnClock) -> Timestamp? { self.attempt?.startedAt.map(clock.timestamp(of:)) }
 
-    /// A row in hand that the user opens stays in hand.
+    /// The state after the change. An exception: a row in hand that the user opens stays in hand.
     package var state: RowState {
         switch self.verdict {
         case .done, .committing, .unopened: .done
@@ -79,7 +79,7 @@ extension MessageChange {
         }
     }
 
-    /// Whether only the answer changes, as for most messages. Leaving the counts makes the statement cheaper.
+    /// Whether only the answer changes, as for most messages. The statement is cheaper without the counts.
     package var isCommonEnd: Bool {
         switch self.verdict {
         case .done, .committing: !self.isLate && self.attempts <= 1 && self.crashes == 0

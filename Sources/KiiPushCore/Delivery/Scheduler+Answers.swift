@@ -33,7 +33,7 @@ extension Scheduler {
         guard let place = self.place(of: source) else { return }
         _ = self.takeOut(sequence, at: [place])
         self.unblock(sequence, at: place)
-        // The worker would skip the message later; the cut returns it now.
+        // The call may hold the message, and the end of the call returns it.
         if let call = self.call(with: sequence) { self.output.cuts.append(call.id) }
         self.tidy(place)
     }
@@ -146,12 +146,12 @@ extension Scheduler {
         guard let call = self.calls[slot] else { return }
         var shortage = self.shortage ?? HandlerShortage(over: now)
         let stall = DeliveryStall.noHandler(reason)
-        // A new pause has a new end, which observers need.
+        // The reason names the end of the pause, so observers get each new reason.
         if shortage.stall == nil || retryAfter != nil && shortage.stall != stall {
             shortage.stall = stall
             self.output.stalls.append(stall)
         }
-        // This call still has its place. Calls that no worker has taken have none.
+        // Counts the other calls that a worker has taken.
         let others = self.calls.count { $0.map { $0.position >= 0 && !$0.isStuck } ?? false } - 1
         shortage.places = min(shortage.places, retryAfter == nil ? others : 0)
         shortage.over = max(shortage.over, now + (retryAfter ?? Self.pause))

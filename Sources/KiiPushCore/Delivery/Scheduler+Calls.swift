@@ -1,5 +1,5 @@
 extension Scheduler {
-    /// Calls that wait for a worker. A free worker takes one without waiting for the loop's thread.
+    /// Number of calls that wait for a free worker, so that no worker waits for the loop's thread.
     static var prefetched: Int { 64 }
 
     /// Called after events, and again after the pipeline has carried out cuts and calls.
@@ -11,7 +11,7 @@ extension Scheduler {
         self.beginAloneRun()
         self.claim()
         self.handOut()
-        // The first message of a queue may have to run alone now. After new calls, the pipeline calls `settle` again.
+        // The first message of a queue may have to run alone now.
         if self.output.calls.isEmpty { self.beginAloneRun() }
         if self.losesPlaces { self.regainPlaces() }
     }
@@ -133,8 +133,7 @@ extension Scheduler {
         if call.messages[position].hasOwnLimit { self.awaitDeadline(of: id) }
     }
 
-    /// Sets no deadline. Only the first message of a call may have its own time limit, and ``started(_:position:at:)``
-    /// sets that one.
+    /// Sets no deadline: only the first message of a call may have its own time limit.
     mutating func begun(_ message: QueuedMessage) { self.note(.started(attempt: message.attempts + 1), message) }
 
     /// `position` is the last message that began, -1 for none. If `isUnanswered`, the handler has returned, and may
@@ -147,7 +146,7 @@ extension Scheduler {
             self.batch = isQuick ? min(self.batch * 2, Self.longestBatch) : max(self.batch / 2, 1)
         }
         self.takeBack(id.slot)
-        // Also if the attempt is over: the handler may return between the deadline and the end of the attempt.
+        // Also if the attempt is over: the handler may return just before the loop's thread ends the attempt.
         self.calls[id.slot]?.hasReturned = isUnanswered
         if !isUnanswered || self.calls[id.slot]?.isOver == true { self.free(id.slot) }
     }
@@ -164,7 +163,6 @@ extension Scheduler {
         self.takeBack(id.slot)
     }
 
-    /// Takes back a call that no worker has taken.
     package mutating func recalled(_ id: CallID) {
         guard self.record(id) != nil else { return }
         self.takeBack(id.slot)

@@ -89,7 +89,6 @@ extension Scheduler {
                 installation: installation, attachment: intake.attachment, kind: kind, limit: limit, scale: self.scale))
     }
 
-    /// Called if the turn with the claim failed, or the installation was detached.
     package mutating func declined(_ claim: StoreClaim) { self.claimed(claim, StoreAnswer(failure: "declined")) }
 
     package mutating func claimed(_ claim: StoreClaim, _ answer: StoreAnswer) {
@@ -176,8 +175,7 @@ extension Scheduler {
         return nil
     }
 
-    /// Plans a search for due retries, unless an earlier one is planned. Each search finds out when the next retry is
-    /// due.
+    /// Plans a search for due retries, unless an earlier one is planned. Each search plans the next one.
     mutating func look(_ installation: Int64, at due: MonotonicInstant) {
         guard let intake = self.intakes[installation], intake.nextLook.map({ due < $0 }) ?? true else { return }
         self.intakes[installation]?.nextLook = due

@@ -1,6 +1,5 @@
 extension Scheduler {
-    /// The store records the user's choice at once, so that a crash does not lose it. A message in a call changes after
-    /// its attempt.
+    /// The store records the user's choice at once, so that a crash does not lose it.
     package mutating func opened(_ opening: DeliveryOpening) {
         let (sequence, installation) = (opening.message.sequence, opening.message.installation)
         self.note(.opened(opening.action), sequence, installation)
@@ -54,8 +53,7 @@ extension Scheduler {
 
     package func runningSince(_ sequence: Int64) -> MonotonicInstant? { self.call(with: sequence)?.startedAt }
 
-    /// Forgets a message that a person has retried or dropped. Its handler does not run, and its unwritten changes are
-    /// obsolete.
+    /// Forgets a message that a person has retried or dropped. Its handler does not run.
     package mutating func letGo(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = nil
         let places = self.places(of: installation)

@@ -29,7 +29,7 @@ struct Intake: Sendable {
     /// A row of an unknown source was stored while the scheduler listed sources.
     var missesSources = false
     var nextLook: MonotonicInstant?
-    /// Whether retries may be due. The scheduler reads the rows that were in hand first.
+    /// Whether retries may be due.
     var hasDueRetries = true
     var hasFailedClaims = false
     var failedRows: [Int64] = []
@@ -128,7 +128,7 @@ extension Scheduler {
     /// A source has rows that the list of sources may lack.
     mutating func rowsAppeared(in source: SourceID) {
         if let place = self.makePlace(of: source) { return self.rowsAppeared(at: place) }
-        // No more sources may be known. A later list will contain this source.
+        // The scheduler may know no more sources. A later list will contain this one.
         if self.intakes[source.installation]?.phase == .open {
             self.intakes[source.installation]?.phase = .sources(after: nil)
             self.want(source.installation)
@@ -183,7 +183,7 @@ extension Scheduler {
     }
 
     mutating func addBlocker(_ sequence: Int64, at place: Int) {
-        // A message whose call was under way when its agent restarted comes twice.
+        // A message whose call was under way when its agent restarted is added twice.
         guard !self.sources[place].blockers.contains(sequence) else { return }
         let index = self.sources[place].blockers.firstIndex { $0 > sequence } ?? self.sources[place].blockers.endIndex
         self.sources[place].blockers.insert(sequence, at: index)
@@ -209,7 +209,6 @@ extension Scheduler {
         } else if max(message.crashes, message.attempts) >= self.configuration.maximumAttempts {
             self.bury(message, .crashed)
         } else {
-            // With strict order, `beginAloneRun` queues a message that must wait.
             self.weigh(message.bytes, at: place)
             self.sources[place].arriving += 1
             self.suspects.append(message)

@@ -90,7 +90,6 @@ extension Scheduler {
         self.backlogged += hasRows ? 1 : -1
     }
 
-    /// The most weight of a source in memory while it has rows in the store.
     var share: Int {
         let memory = self.configuration.messagesInMemory
         return max(1, min(memory / 2, memory / 4 * 3 / max(1, self.backlogged)))
@@ -168,7 +167,7 @@ extension Scheduler {
         }
     }
 
-    /// Whether messages of an ended process still have to run in this source.
+    /// Whether messages of an ended process still have to run.
     func hasSuspects(_ place: Int) -> Bool {
         let source = self.sources[place]
         if self.suspects.contains(where: { $0.source == source.id }) { return true }

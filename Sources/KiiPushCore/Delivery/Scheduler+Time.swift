@@ -66,7 +66,7 @@ extension Scheduler {
 
     private func stuckAt(_ call: CallRecord) -> MonotonicInstant? {
         guard call.isOver, !call.isStuck, !call.keepsPlace, let message = call.current else { return nil }
-        // If its source was held up, an attempt may start after the message's time is over.
+        // An attempt of a blocked source may start after the message's time is over.
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
         return max(deadline, call.startedAt) + Self.stuckAfter
     }

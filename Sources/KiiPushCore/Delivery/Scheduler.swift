@@ -37,7 +37,6 @@ package struct Scheduler: Sendable {
     var lastCall = 0
     /// The most messages of a call. Long calls cost less; short calls let sources take turns while handlers are slow.
     var batch = 1
-    /// Calls that are not over, including calls that wait for a worker.
     var handedOut = 0
     /// No call is overdue before this time.
     var callsDue: MonotonicInstant?
@@ -93,7 +92,6 @@ package struct Scheduler: Sendable {
         self.places.count > 64 || self.backlogged > 0 || self.places.values.contains { !self.sources[$0].queue.isEmpty }
     }
 
-    /// The most calls at once, including stuck calls.
     package var runningLimit: Int {
         min(max(1, self.configuration.concurrentHandlers), self.shortage?.places ?? .max) + self.stuckCount
     }
@@ -111,7 +109,6 @@ package struct Scheduler: Sendable {
         self.note(kind(), message.sequence, message.installation, message)
     }
 
-    /// Adds `attempts` and `crashes` to the message's own.
     mutating func change(
         _ message: QueuedMessage, _ verdict: MessageChange.Verdict, attempts: Int = 0, crashes: Int = 0,
         attempt: MessageChange.Attempt? = nil
@@ -149,7 +146,7 @@ package struct SchedulerOutput: Sendable {
     package var stalls: [DeliveryStall?] = []
 }
 
-/// Applies after the attempt that is under way.
+/// A user's reaction, which applies after the attempt that is under way.
 enum Reaction: Sendable {
     case opened(DeliveryOpening)
     case dismissed

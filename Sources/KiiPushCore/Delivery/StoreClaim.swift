@@ -14,7 +14,7 @@ package struct StoreClaim: Sendable, Hashable {
         case source(Int64, before: Int64?)
         /// The row with this sequence, if it waits.
         case row(Int64)
-        /// Only retries that are due.
+        /// Retries that are due.
         case retries
     }
 
@@ -38,7 +38,7 @@ package struct StoreAnswer: Sendable, Hashable {
     /// In the order of their sequences. A file returns retries in the order in which they are due.
     package var messages: [StoredMessage] = []
     package var sources: [Int64] = []
-    /// Whether there are no more such rows (for retries: now).
+    /// Whether there are no more such rows. For retries: no more that are due now.
     package var isComplete = true
     /// The time until the next retry is due; `nil` if there is none.
     package var nextRetry: Duration?

@@ -3,7 +3,7 @@ package enum RowState: Int64, Sendable, Hashable, CaseIterable {
     case waiting = 0
     /// In memory: queued, or its handler runs. A message that a restart finds in this state may have ended the process.
     case inHand = 1
-    /// Failed; the next attempt is at ``StoredMessage/nextAttempt``.
+    /// The attempt failed; the next one is at ``StoredMessage/nextAttempt``.
     case retry = 2
     /// A notification shows the message, and the user has not reacted.
     case presented = 3
@@ -13,7 +13,7 @@ package enum RowState: Int64, Sendable, Hashable, CaseIterable {
     case dead = 5
 }
 
-/// A message on its way from the network to a handler, and a row of the store.
+/// A message on its way from the network to a handler, or a row of the store.
 package struct StoredMessage: Sendable, Hashable {
     /// The message's number in the store, never used twice; 0 until the message is stored.
     package var sequence: Int64
@@ -37,7 +37,7 @@ package struct StoredMessage: Sendable, Hashable {
     package var attempts: Int
     /// Attempts that ran alone and have not returned. They are crashes if their process has ended.
     package var crashes: Int
-    /// When a retry is due, if the store keeps the calendar's time.
+    /// The due time of a retry; `nil` in a store that uses the monotonic clock.
     package var nextAttempt: Timestamp?
     package var updatedAt: Timestamp
     /// The user's choice on the notification. The handler is called (again) with it.

@@ -1,7 +1,6 @@
 /// Only one thread uses a worker at a time: a thread of delivery or, in a simulation, the owner of the ``Workers``.
 package final class Worker {
-    /// `returned`: the handler has returned, and ``Worker/callReturned()`` follows. `left`: a task continues the call,
-    /// and the worker is free.
+    /// `returned`: the handler has returned, and ``Worker/callReturned()`` follows. `left`: a task continues the call.
     package enum Outcome { case returned, left }
 
     /// After this time, a worker leaves its call if other calls wait.
@@ -53,8 +52,7 @@ package final class Worker {
         let message = call.messages[self.position]
         let completion = FetchCompletion(
             self.box, AnswerTicket(sequence: message.sequence, call: call.id, position: self.position))
-        // Without an attachment there is no handler. The completion is released without an answer, so delivery retries
-        // the message.
+        // Without an attachment there is no handler. The completion is released, so delivery retries the message.
         guard let attachment = call.attachment else { return nil }
         let context = DeliveryContext(
             installationID: attachment.id, messageID: message.sequence, receivedAt: message.receivedAt,
