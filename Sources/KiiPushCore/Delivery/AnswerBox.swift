@@ -116,7 +116,6 @@ package final class AnswerBox: AnswerChannel {
         let now = self.clock()
         return self.change { state in
             let step = state.begin(call, from: 0, at: now)
-            // Later messages of a call post nothing when they begin.
             if case .call(1..., _) = step { return (step, false) }
             return (step, state.takeSleep())
         }
@@ -322,7 +321,6 @@ extension AnswerBox.State {
         switch verdict {
         case .result, .committing, .rejected: break
         case .unanswered, .threw, .presented, .unreached, .unstarted, .setAside:
-            // No other answer follows these verdicts.
             self.forgetLate(ticket.sequence, index)
             return (false, false)
         }

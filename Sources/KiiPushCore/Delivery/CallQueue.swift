@@ -47,7 +47,6 @@ final class CallQueue: Sendable {
         return (isMissing, hasMore)
     }
 
-    /// Returns false if a worker has taken the call.
     func recall(_ id: CallID) -> Bool {
         self.state.withLock { state in !state.calls.removeAll { $0.id == id }.isEmpty }
     }

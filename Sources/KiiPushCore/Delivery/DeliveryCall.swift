@@ -32,7 +32,6 @@ struct CallRecord: Sendable {
 
     var isCuttable: Bool { !self.isCut && self.position + 1 < self.messages.count }
 
-    /// Whether the worker may be at a later message than `position`.
     var mayGoOn: Bool { self.isOver && self.isCuttable }
 
     var current: QueuedMessage? { self.position < 0 ? nil : self.messages[self.position] }

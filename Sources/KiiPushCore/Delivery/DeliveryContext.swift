@@ -49,6 +49,6 @@ public enum LifecycleState: String, Sendable, Hashable, CaseIterable {
     case inactive
     /// In the foreground, in use. A program without a user is always in this state.
     case active
-    /// Running where the user does not see it.
+    /// The program runs, and the user does not see it.
     case background
 }

@@ -84,7 +84,7 @@ public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
 
 extension String {
     fileprivate func suffix(after prefix: String) -> String? {
-        // Compares bytes: in characters, a combining mark after the prefix would join the last one of the prefix.
+        // Compares bytes: a combining mark after the prefix would change the prefix's last character.
         self.utf8.starts(with: prefix.utf8) ? String(Substring(self.utf8.dropFirst(prefix.utf8.count))) : nil
     }
 }

@@ -63,7 +63,7 @@ public final class FetchCompletion: Sendable {
         self.answer(.unstarted(reason, retryAfter: retryAfter))
     }
 
-    /// One character may have any number of scalars.
+    /// Cuts by scalars, since one character may have any number of them.
     private static func cut(_ text: String) -> String { String(text.unicodeScalars.prefix(500)) }
 }
 
@@ -81,16 +81,13 @@ public enum FetchResult: Sendable, Hashable, CaseIterable {
 
 package enum HandlerVerdict: Sendable, Hashable {
     case result(FetchResult)
-    /// The message is done once the store has written this work.
     case committing(FetchResult, AnswerWork)
     case rejected(String)
-    /// `retryAfter`: the shortest pause before the next attempt.
     case threw(String, retryAfter: Duration? = nil)
     case unanswered
     case presented
     /// Neither a handler nor the user gets the message.
     case unreached
-    /// `retryAfter`: the time without new handlers.
     case unstarted(String, retryAfter: Duration? = nil)
     case setAside
 

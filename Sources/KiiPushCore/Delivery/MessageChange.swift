@@ -26,7 +26,6 @@ package struct MessageChange: Sendable, Hashable {
 
     package struct Attempt: Sendable, Hashable {
         package var number: Int
-        /// `nil` before the call, and for a late answer.
         package var startedAt: MonotonicInstant?
         package var endedAt: MonotonicInstant?
 
@@ -42,7 +41,6 @@ package struct MessageChange: Sendable, Hashable {
     package var crashes = 0
     /// The attempt to record. With ``Verdict/inHand``: the attempt that follows.
     package var attempt: Attempt?
-    /// Saves the store a read of the row; `nil` if unknown.
     package var bytes: Int?
 }
 

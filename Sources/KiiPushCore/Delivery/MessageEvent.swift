@@ -4,14 +4,14 @@ public struct MessageEvent: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// The message came in. Reported after it is stored and decoded.
         case received
-        /// The transaction that stored the message began. Recorded, not reported.
+        /// The transaction that stored the message began. Only recorded.
         case stored
-        /// The agent sent the acknowledgement to the broker. Recorded, not reported.
+        /// The agent sent the acknowledgement to the broker. Only recorded.
         case acknowledged
         /// The broker delivered the message again. The agent acknowledged it, and started nothing. Reported only while
         /// the message is in hand.
         case duplicate
-        /// The message was in hand when a process ended, so this attempt runs alone. Recorded, not reported.
+        /// The message was in hand when a process ended, so this attempt runs alone. Only recorded.
         case isolated(attempt: Int)
         /// The agent called the handler: attempt 1, 2, …
         case started(attempt: Int)
@@ -21,7 +21,7 @@ public struct MessageEvent: Sendable, Hashable {
         /// and without an alert. Reported; recorded as done.
         case unreached(attempt: Int)
         /// The handler left the message to a later run of the agent, as `kii-push listen` does with hidden messages. No
-        /// attempt counts. Reported, not recorded.
+        /// attempt counts. Only reported.
         case setAside
         /// A notification shows the message, which waits for the user's reaction.
         case presented
@@ -34,13 +34,13 @@ public struct MessageEvent: Sendable, Hashable {
         /// Delivery gave up, after an attempt or without one. The message is a dead letter, unless the inbox is in
         /// memory.
         case dead(DeadLetterReason, attempt: Int?)
-        /// The attempt failed, and the process that keeps the message decides about a retry. Reported, not recorded.
+        /// The attempt failed, and the process that keeps the message decides about a retry. Only reported.
         case handedBack(DeliveryFailure)
-        /// An answer came after the deadline and did not count. Reported, not recorded.
+        /// An answer came after the deadline and did not count. Only reported.
         case late(attempt: Int)
-        /// The handler still blocks its thread long after the deadline. Reported, not recorded.
+        /// The handler still blocks its thread long after the deadline. Only reported.
         case stuck(attempt: Int)
-        /// A person retried the message; attempts restart at 1. Recorded, not reported.
+        /// A person retried the message; attempts restart at 1. Only recorded.
         case retried
     }
 

@@ -17,7 +17,8 @@ public protocol NotificationHandler: Sendable {}
 /// ``DeliveryContext/attempt`` and ``DeliveryContext/messageID`` tell such deliveries apart.
 public protocol RemoteNotificationHandler: NotificationHandler {
     /// A message arrived. The library calls this on its own threads, never on the main actor or the cooperative pool,
-    /// so the call may block. It may return before its work answers through `completion`, once and within 30 seconds.
+    /// so the call may block. Work that the call started may continue after the return, and answer through
+    /// `completion`, within 30 seconds.
     ///
     /// - Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; "This block must be called
     ///   within 30 seconds after the method is executed."

@@ -65,7 +65,7 @@ package indirect enum DecodedContent: Sendable {
     /// A person who retries a message on an unexpected topic wants it handled. So `isUnexpectedTopic` is only for
     /// messages from the network.
     package init(payload: [UInt8], originalLength: Int?, isUnexpectedTopic: Bool = false) {
-        // These checks come first, since such a payload may still look like a whole message.
+        // These checks come first: such a payload, cut or from another topic, may look like a whole message.
         if let originalLength {
             self = .refused(.oversized(originalLength: originalLength))
         } else if isUnexpectedTopic {
@@ -85,7 +85,7 @@ package indirect enum DecodedContent: Sendable {
         self.init(payload: stored.payload, originalLength: stored.originalLength)
     }
 
-    /// `nil` if no handler may see the message. A push has the number of commands by a chance of 1 in 2^64 only.
+    /// `nil` if no handler may see the message. A push gets 0, the number of commands, with a chance of 1 in 2^64.
     package var source: Int64? {
         switch self {
         case .message(let message): message.sourceKey.number

@@ -38,11 +38,11 @@ enum HandlerForm: Sendable {
     case completion(any RemoteNotificationHandler)
     case async(any AsyncRemoteNotificationHandler)
     case plain(@Sendable (ReceivedMessage) -> Void)
-    /// A defect of the program: every message fails, and the error says so.
+    /// The handler conforms to none of the protocols, a defect of the program. Every message fails, and the error says
+    /// so.
     case none
 
-    /// Kii's "Reception Handler" page: "If you implement both, the application(_:didReceiveRemoteNotification:) method
-    /// will not be called."
+    /// In the order of Kii's "Reception Handler" page.
     init(_ handler: any NotificationHandler) {
         if let handler = handler as? any RemoteNotificationHandler {
             self = .completion(handler)

@@ -38,7 +38,6 @@ extension Scheduler {
         self.tidy(place)
     }
 
-    /// Called if a worker skipped a message that a late success had ended.
     package mutating func skipped(_ id: CallID, position: Int) {
         guard let call = self.record(id), position < call.messages.count,
             position > call.position || (position == call.position && !call.isOver)

@@ -151,7 +151,6 @@ extension Scheduler {
         if !isUnanswered || self.calls[id.slot]?.isOver == true { self.free(id.slot) }
     }
 
-    /// The worker has left the call to an asynchronous handler's task.
     package mutating func left(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
         if let call = self.record(id), position + 1 < call.messages.count { self.batch = max(self.batch / 2, 1) }
         self.cut(id, position: position, startedAt: startedAt)

@@ -155,7 +155,6 @@ extension Scheduler {
             if self.finished.contains(stored.sequence) || self.uncommitted[stored.sequence] != nil { continue }
             guard let message = self.decode(stored) else { continue }
             guard isCurrent, let place = self.makePlace(of: message.source) else {
-                // The agent is gone, or the scheduler knows too many sources.
                 self.change(message, .waiting(source: message.source.number))
                 if isCurrent { self.rowsAppeared(in: message.source) }
                 continue

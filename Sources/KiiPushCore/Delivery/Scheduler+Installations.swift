@@ -29,7 +29,6 @@ struct Intake: Sendable {
     /// A row of an unknown source was stored while the scheduler listed sources.
     var missesSources = false
     var nextLook: MonotonicInstant?
-    /// Whether retries may be due.
     var hasDueRetries = true
     var hasFailedClaims = false
     var failedRows: [Int64] = []
@@ -43,7 +42,6 @@ struct Intake: Sendable {
 }
 
 extension Scheduler {
-    /// Rows that an earlier process had in hand come first.
     package mutating func attached(_ installation: Int64, takesCommands: Bool) {
         guard self.intakes[installation] == nil else { return }
         self.lastAttachment += 1
@@ -125,7 +123,6 @@ extension Scheduler {
         if let source { self.rowsAppeared(in: source) }
     }
 
-    /// A source has rows that the list of sources may lack.
     mutating func rowsAppeared(in source: SourceID) {
         if let place = self.makePlace(of: source) { return self.rowsAppeared(at: place) }
         // The scheduler may know no more sources. A later list will contain this one.
@@ -189,7 +186,6 @@ extension Scheduler {
         self.sources[place].blockers.insert(sequence, at: index)
     }
 
-    /// A retry may be in the queue before all rows that were in hand are read.
     private func isQueued(_ message: QueuedMessage) -> Bool {
         guard let place = self.places[message.source] else { return false }
         return self.sources[place].queue.contains { $0.sequence == message.sequence }

@@ -3,7 +3,6 @@ struct Source: Sendable {
     let id: SourceID
     /// In order, without the messages of its call.
     var queue = Fifo<QueuedMessage>()
-    /// Includes the messages of its call.
     var weight = 0
     /// Messages that are neither queued nor called: the store is writing them or their answers, or they wait to run
     /// alone.
@@ -17,7 +16,6 @@ struct Source: Sendable {
     var isClaiming = false
     /// Rows began to wait after the claim, which may have missed them.
     var hasRowsSince = false
-    /// The first message that the scheduler returned to the store since the claim.
     var firstGivenBack: Int64?
     /// The scheduler has returned messages to the store. A message that is being stored may belong behind them.
     var hasGivenBack = false
@@ -167,7 +165,6 @@ extension Scheduler {
         }
     }
 
-    /// Whether messages of an ended process still have to run.
     func hasSuspects(_ place: Int) -> Bool {
         let source = self.sources[place]
         if self.suspects.contains(where: { $0.source == source.id }) { return true }

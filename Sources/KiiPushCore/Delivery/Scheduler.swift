@@ -24,7 +24,7 @@ package struct Scheduler: Sendable {
     var freePlaces: [Int] = []
     var places: [SourceID: Int] = [:]
     var latest: (id: SourceID, place: Int)?
-    /// Sources for which a call may start, in the order in which they became ready.
+    /// In the order in which calls may start for these sources.
     var ready = Fifo<Int>()
     /// Number of sources with waiting rows.
     var backlogged = 0
@@ -38,7 +38,6 @@ package struct Scheduler: Sendable {
     /// The most messages of a call. Long calls cost less; short calls let sources take turns while handlers are slow.
     var batch = 1
     var handedOut = 0
-    /// No call is overdue before this time.
     var callsDue: MonotonicInstant?
     package internal(set) var stuckCount = 0
     /// As many calls are stuck as may be, so further ones keep their places.
@@ -50,7 +49,7 @@ package struct Scheduler: Sendable {
     var heldSuspects: Set<Int64> = []
     var alone = AloneRun.none
     var uncommitted: [Int64: UncommittedAnswer] = [:]
-    /// Users' reactions to notifications whose messages are in calls.
+    /// Reactions to notifications whose messages are in calls.
     var reactions: [Int64: Reaction] = [:]
     /// Messages that a late success has ended while a call or a claim had them.
     var finished: Set<Int64> = []
@@ -58,7 +57,6 @@ package struct Scheduler: Sendable {
     var intakes: [Int64: Intake] = [:]
     var lastAttachment = 0
     var wants = Fifo<Want>()
-    /// When to search for due retries and repeat failed claims.
     var looks = Agenda<Int64>()
     /// Installations whose list of sources continues when there is room.
     var stalled: Set<Int64> = []

@@ -40,7 +40,6 @@ package struct StoreAnswer: Sendable, Hashable {
     package var sources: [Int64] = []
     /// Whether there are no more such rows. For retries: no more that are due now.
     package var isComplete = true
-    /// The time until the next retry is due; `nil` if there is none.
     package var nextRetry: Duration?
     /// The reason if the store could not be read. Delivery asks again in a second.
     package var failure: String?

@@ -25,7 +25,6 @@ package struct StoredMessage: Sendable, Hashable {
     package var originalLength: Int?
     package var qos: UInt8
     package var duplicate, retain: Bool
-    /// `nil` at QoS 0.
     package var packetID: UInt16?
     /// The number of the connection that brought the message.
     package var connection: Int64

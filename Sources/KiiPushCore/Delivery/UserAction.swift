@@ -1,7 +1,6 @@
 /// The user's choice on a notification.
 ///
-/// - Source: the action identifiers of UIKit's `application(_:handleActionWithIdentifier:forRemoteNotification:)`, and
-///   `UIUserNotificationActivationMode`.
+/// - Source: the action identifiers of UIKit's `application(_:handleActionWithIdentifier:forRemoteNotification:)`.
 public enum UserAction: Sendable, Hashable {
     /// The notification itself, or its View button.
     case open
@@ -59,8 +58,7 @@ extension UserAction {
 /// the reception handler once more, with ``DeliveryContext/userAction`` set. Unless the action is one for the
 /// background, ``DeliveryContext/isUserOpened`` is then true, and the state is ``LifecycleState/inactive``.
 ///
-/// - Source: Kii's "Reception Handler" page: "the handler might be called multiple times and a user action might call
-///   the user action handler"; UIKit's
+/// - Source: Kii's "Reception Handler" page; UIKit's
 ///   `application(_:handleActionWithIdentifier:forRemoteNotification:completionHandler:)`.
 public protocol UserActionHandler: Sendable {
     /// The user opened the notification that showed `message`, or chose one of its actions.
@@ -76,7 +74,7 @@ package struct DeliveryOpening: Sendable, Hashable {
     /// A store that has dropped the message restores it from this copy.
     package var message: StoredMessage
     package var action: UserAction
-    /// Whether the store recorded the choice already, while the message was in hand.
+    /// Whether the store recorded the choice already.
     package var isRecorded = false
 
     package init(_ message: StoredMessage, action: UserAction) {

@@ -13,7 +13,6 @@ package final class Worker {
     private var position = 0
     private var startedAt = MonotonicInstant(nanoseconds: 0)
     private var sliceBeganAt = MonotonicInstant(nanoseconds: 0)
-    /// Whether the worker has yet to free the place of its last call.
     private var hasLeft = false
     /// A thread frees the place of its last call when it waits for the next one.
     private let isThread: Bool

@@ -1,6 +1,5 @@
 /// The threads that call handlers, started when there is work for them.
 package final class Workers: Sendable {
-    /// The pause before delivery tries again to start a thread.
     static let threadRetryInterval: Duration = .seconds(1)
 
     let box: AnswerBox

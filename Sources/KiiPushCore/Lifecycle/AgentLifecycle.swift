@@ -129,8 +129,8 @@ public final class AgentLifecycle: Sendable {
 
     package func received(_ opening: OpeningTracker.Opening, isUserOpened: Bool) {
         self.update { core in
-            // If the user opened a notification, the message counts as received in state `inactive`, even if the
-            // program is active by now. In the background it does not, since the program stayed there.
+            // A message that the user opened counts as received in state `inactive`, even if the program is active by
+            // now. In the background it does not, since the program stayed there.
             let state: LifecycleState = isUserOpened && core.state != .background ? .inactive : core.state
             core.tracker.received(opening, state: state, isUserOpened: isUserOpened)
         }
@@ -156,7 +156,7 @@ public final class AgentLifecycle: Sendable {
         }
     }
 
-    /// Calls the ``OpenedNotificationHandler`` without the lock.
+    /// Reports the opened notification, if there is one, without the lock.
     private func update<Result: Sendable>(_ change: (inout Core) -> Result) -> Result {
         let (result, opened) = self.core.withLock { core in (change(&core), core.takeOpening()) }
         if let (opening, target) = opened { target.openedFromNotification(opening.message) }

@@ -3,12 +3,11 @@
 /// - Source: the older of Apple's pages; see ``NotificationContent/Badge``.
 package struct BadgeCount: Sendable, Hashable {
     package private(set) var number: Int?
-    /// The reception time of the message that set the badge last.
     package private(set) var receivedAt: Timestamp?
     package private(set) var messageID: Int64?
 
-    /// Ignores a message that is older than the last one. Messages of different sources overtake each other, and a
-    /// crash repeats a message.
+    /// Ignores a message that was applied before, or is older than the last one. Messages of different sources overtake
+    /// each other, and a crash repeats a message.
     package mutating func apply(
         _ badge: NotificationContent.Badge, messageID: Int64, receivedAt: Timestamp, now: Timestamp
     ) {

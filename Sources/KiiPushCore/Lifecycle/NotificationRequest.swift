@@ -25,14 +25,10 @@ public struct NotificationRequest: Sendable, Identifiable {
     /// Whether an earlier run of the agent showed the message without an answer. A presenter should then replace a
     /// notification that is still on the screen, instead of adding another one.
     public let wasPresentedBefore: Bool
-    /// `nil` after the answer. Copies of a request share the function.
     private let reply: Locked<(@Sendable (PresentationResponse) -> Bool)?>
 
-    /// `nil` if the message has no visible alert.
-    ///
-    /// - Parameters:
-    ///   - alert: `nil` for the alert of the payload's `aps`.
-    ///   - respond: takes the first answer, on any thread, and returns whether the answer counts.
+    /// `nil` if the message has no visible alert. `respond` takes the first answer, on any thread, and returns whether
+    /// the answer counts.
     package init?(
         key: Key, message: ReceivedMessage, alert: NotificationAlert? = nil, receivedAt: Timestamp,
         wasPresentedBefore: Bool = false, respond: @escaping @Sendable (PresentationResponse) -> Bool

@@ -2,9 +2,7 @@
 package final class PresentationDesk: Sendable {
     private struct State {
         weak var reactions: (any ReactionTaker)?
-        /// The store's keys of installations, by installation ID.
         var installations: [String: Int64] = [:]
-        /// Messages that this process presented and that have no answer yet.
         var outstanding: Set<NotificationRequest.Key> = []
         /// Messages that got an answer since ``PresentationDesk/beginRestoring()``.
         var answered: Set<NotificationRequest.Key>?

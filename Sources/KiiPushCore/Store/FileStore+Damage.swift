@@ -6,7 +6,7 @@
 extension FileStore {
     struct Damage {
         var reason: String
-        /// Part of the damaged file's new name, and the same for each try.
+        /// Part of the damaged file's new name.
         var foundAt: Timestamp
         /// `nil` if the file was damaged when the store opened it.
         var remembered: Inbox.Remembered?
@@ -45,7 +45,6 @@ extension FileStore {
 
     private var now: MonotonicInstant { self.configuration.clocks.monotonic() }
 
-    /// `nil` if the mark agrees with the file.
     var markIsDue: Duration? {
         guard let inbox, InboxMark(of: inbox.ledger) != self.mark?.written else { return nil }
         return self.mark.map { $0.at + FileStore.markInterval - self.now } ?? .zero

@@ -62,7 +62,7 @@ package final class FileStore: ImmediateStore {
     package func removeNotices() {
         let told = self.replacements
         try? self.use { inbox throws(InboxError) in
-            // If the file was replaced meanwhile, the new file's notice was not reported yet.
+            // If the file was replaced meanwhile, no agent has reported the new file's notice.
             guard self.replacements == told else { return }
             try inbox.removeNotices()
         }

@@ -21,7 +21,6 @@ struct FinalMessages {
 
     private let key = SipHash.Key.random()
     private var messages = SequenceMap<Message>()
-    /// May contain removed messages.
     private var order = Fifo<Int64>()
     private var byInstallation: [Int64: Fifo<Int64>] = [:]
     /// By installation: no arrival is a redelivery of a message up to this number.

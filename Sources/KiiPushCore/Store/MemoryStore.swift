@@ -169,7 +169,7 @@ final class MemoryStore: ImmediateStore {
         case .inHand: self.move(entry, to: .inHand)
         case .presented:
             self.move(entry, to: .presented)
-            // Acknowledgements leave in order. This one does not wait for the user, who may take hours.
+            // Acknowledgements leave in order, so this message's acknowledgement does not wait for the user.
             outcome.finished.append(change.sequence)
         case .unopened:
             guard entry.message.state == .presented else { return }
@@ -355,7 +355,7 @@ final class MemoryStore: ImmediateStore {
 }
 
 extension Fifo<Int64> {
-    /// Delivery may return an older message to its queue.
+    /// Keeps the order: delivery may return an older message.
     fileprivate mutating func list(_ sequence: Int64) {
         guard let last = self.last, last > sequence else { return self.append(sequence) }
         self.insert(sequence) { $0 >= sequence }

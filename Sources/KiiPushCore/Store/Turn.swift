@@ -71,7 +71,7 @@ package struct Turn {
 
     package var isEmpty: Bool { self.changes.isEmpty && self.arrivals.isEmpty && self.claims.isEmpty }
 
-    /// A change writes one page.
+    /// A change of a row writes one page.
     private static let changeBytes: Int64 = 4096
 
     /// Takes a part of the turn that writes about `bytes`; `nil` takes all. Changes come first, since they free room.
@@ -124,7 +124,6 @@ package struct TurnOutcome: Sendable {
     package var appeared: [Appearance] = []
     /// The rows whose acknowledgements may leave after this turn.
     package var finished: [Int64] = []
-    /// The reasons why answers with ``AnswerWork`` are not written, by message number.
     package var refusals: [Int64: AnswerRefusal] = [:]
     func postponed(of changes: [MessageChange]) -> [MessageChange] {
         guard !self.refusals.isEmpty else { return [] }
