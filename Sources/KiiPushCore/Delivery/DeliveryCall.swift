@@ -36,8 +36,7 @@ struct CallRecord: Sendable {
 
     var current: QueuedMessage? { self.position < 0 ? nil : self.messages[self.position] }
 
-    /// The scheduler may not know yet that the message at `position` has begun. Returns `nil` if the call expects no
-    /// answer there.
+    /// Returns `nil` if the call expects no answer at `position`.
     mutating func answered(
         _ id: CallID, position: Int, startedAt: MonotonicInstant, at now: MonotonicInstant
     ) -> (message: QueuedMessage, place: Int, isNew: Bool, hasReturned: Bool)? {

@@ -16,7 +16,6 @@ public struct DeliveryContext: Sendable, Hashable {
     public let userAction: UserAction?
     package let deadlineInstant: MonotonicInstant
 
-    /// The default deadline, in the past, is for callers that only report an attempt.
     package init(
         installationID: String, messageID: Int64, receivedAt: Timestamp, attempt: Int,
         state: LifecycleState = .active, userAction: UserAction? = nil,

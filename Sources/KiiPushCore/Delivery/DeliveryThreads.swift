@@ -2,8 +2,8 @@ package struct DeliveryThreads: Sendable {
     package var start: @Sendable (String, @escaping @Sendable () -> Void) throws(SystemError) -> OSThread
     private(set) var onWork: (@Sendable () -> Void)?
 
-    /// Without threads, the owner of the ``Workers`` runs a ``Worker``. Delivery calls `onWork` when there may be work.
-    /// `onWork` must return before that work begins.
+    /// The owner of the ``Workers`` runs a ``Worker`` itself. Delivery calls `onWork` when there may be work; `onWork`
+    /// must return before that work begins.
     package static func none(onWork: @escaping @Sendable () -> Void) -> DeliveryThreads {
         var threads = DeliveryThreads()
         threads.onWork = onWork

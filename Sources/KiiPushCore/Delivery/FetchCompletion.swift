@@ -24,9 +24,7 @@ public final class FetchCompletion: Sendable {
     @discardableResult
     func answer(_ verdict: HandlerVerdict) -> Bool { self.channel.answer(self.ticket, verdict) }
 
-    /// Answers with `result`.
-    ///
-    /// - Returns: whether the answer counts.
+    /// Answers with `result`. Returns whether the answer counts.
     @discardableResult
     public func callAsFunction(_ result: FetchResult) -> Bool { self.answer(.result(result)) }
 
@@ -45,7 +43,7 @@ public final class FetchCompletion: Sendable {
     /// The answer counts if the store writes `work` with it.
     package func commit(_ result: FetchResult, with work: AnswerWork) -> Bool { self.answer(.committing(result, work)) }
 
-    /// - Parameter retryAfter: the shortest pause before the next attempt.
+    /// `retryAfter`: the shortest pause before the next attempt.
     @discardableResult
     package func fail(_ error: any Error, retryAfter: Duration? = nil) -> Bool {
         self.fail(because: String(describing: error), retryAfter: retryAfter)
@@ -56,9 +54,8 @@ public final class FetchCompletion: Sendable {
         self.answer(.threw(FetchCompletion.cut(reason), retryAfter: retryAfter))
     }
 
-    /// Answers that the handler could not be started. Delivery repeats the attempt, which does not count.
-    ///
-    /// - Parameter retryAfter: the time without new handlers. Default: for a second, no more handlers run than now.
+    /// The handler could not be started. Delivery repeats the attempt, which does not count. `retryAfter` is the time
+    /// without new handlers; by default, for a second no more handlers run than now.
     package func postpone(_ reason: String, retryAfter: Duration? = nil) {
         self.answer(.unstarted(reason, retryAfter: retryAfter))
     }

@@ -39,7 +39,7 @@ package struct MessageChange: Sendable, Hashable {
     package var verdict: Verdict
     package var attempts = 0
     package var crashes = 0
-    /// The attempt to record. With ``Verdict/inHand``: the attempt that follows.
+    /// With ``Verdict/inHand``: the attempt that follows.
     package var attempt: Attempt?
     package var bytes: Int?
 }

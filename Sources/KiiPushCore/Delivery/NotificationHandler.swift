@@ -3,8 +3,7 @@
 /// If a type conforms to several, the agent uses the first in this order: ``RemoteNotificationHandler``,
 /// ``AsyncRemoteNotificationHandler``, ``PlainRemoteNotificationHandler``.
 ///
-/// - Source: Kii's "Reception Handler" page: "If you implement both, the application(_:didReceiveRemoteNotification:)
-///   method will not be called."
+/// - Source: the order of Kii's "Reception Handler" page.
 public protocol NotificationHandler: Sendable {}
 
 /// Handles messages and answers through a completion, as in UIKit and on Kii's reception page.

@@ -8,8 +8,7 @@ package struct SourceID: Sendable, Hashable {
     package init(installation: Int64, number: Int64) { (self.installation, self.number) = (installation, number) }
 }
 
-/// A decoded message in delivery's memory. Large and rare fields are behind references, since delivery copies it
-/// several times.
+/// Large and rare fields are behind references, since delivery copies a message several times.
 package struct QueuedMessage: Sendable {
     final class Past: Sendable {
         let attempts: Int, crashes: Int

@@ -42,7 +42,7 @@ enum HandlerForm: Sendable {
     /// so.
     case none
 
-    /// In the order of Kii's "Reception Handler" page.
+    /// The order is that of Kii's "Reception Handler" page.
     init(_ handler: any NotificationHandler) {
         if let handler = handler as? any RemoteNotificationHandler {
             self = .completion(handler)

@@ -85,7 +85,7 @@ extension Scheduler {
         guard self.handedOut == 0 else { return self.cutCalls() }
         while let message = self.suspects.popFirst() {
             guard let place = self.place(of: message.source) else { continue }
-            // An earlier message may have failed when it ran alone, and wait for its retry.
+            // An earlier message may have failed when it ran alone, and may now wait for its retry.
             if self.isHeldBack(message.sequence, at: place) {
                 self.sources[place].arriving -= 1
                 self.heldSuspects.insert(message.sequence)

@@ -174,7 +174,6 @@ extension Scheduler {
         return nil
     }
 
-    /// Plans a search for due retries, unless an earlier one is planned. Each search plans the next one.
     mutating func look(_ installation: Int64, at due: MonotonicInstant) {
         guard let intake = self.intakes[installation], intake.nextLook.map({ due < $0 }) ?? true else { return }
         self.intakes[installation]?.nextLook = due

@@ -26,7 +26,6 @@ struct Intake: Sendable {
     var phase = Phase.unsettled(after: 0)
     var isClaiming = false
     var isWanted = false
-    /// A row of an unknown source was stored while the scheduler listed sources.
     var missesSources = false
     var nextLook: MonotonicInstant?
     var hasDueRetries = true
@@ -56,7 +55,7 @@ extension Scheduler {
         self.leave { $0 == installation }
     }
 
-    /// Starts nothing any more. Running calls go on; messages that have not started wait in the store.
+    /// Running calls go on. Messages that have not started wait in the store.
     package mutating func drain() {
         guard !self.isDraining else { return }
         self.isDraining = true
@@ -161,7 +160,6 @@ extension Scheduler {
             var (listed, isComplete) = (after, answer.isComplete)
             for number in answer.sources {
                 guard let place = self.makePlace(of: SourceID(installation: installation, number: number)) else {
-                    // Other sources have taken the room. The scheduler lists the rest later.
                     isComplete = false
                     break
                 }

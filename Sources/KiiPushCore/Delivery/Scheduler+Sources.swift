@@ -17,7 +17,6 @@ struct Source: Sendable {
     /// Rows began to wait after the claim, which may have missed them.
     var hasRowsSince = false
     var firstGivenBack: Int64?
-    /// The scheduler has returned messages to the store. A message that is being stored may belong behind them.
     var hasGivenBack = false
     var isReady = false
     var isWanted = false

@@ -17,7 +17,7 @@ extension Scheduler {
         if let shortage, shortage.places < .max { self.shortage?.over = min(shortage.over, now) }
     }
 
-    /// The calls whose next deadline may have come. The caller then checks the progress of each call.
+    /// The caller then checks the progress of each call.
     package mutating func overdueCalls(at now: MonotonicInstant) -> [CallID] {
         guard let due = self.callsDue, due <= now else { return [] }
         self.now = max(self.now, now)
@@ -51,7 +51,6 @@ extension Scheduler {
     private func due(_ call: CallRecord) -> MonotonicInstant? {
         guard !call.isStuck else { return nil }
         guard let message = call.current else {
-            // A worker may begin the call at any moment, and then the first message's time runs.
             return call.startedAt + self.configuration.deadline
         }
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
@@ -125,7 +124,6 @@ extension Scheduler {
         self.release(slot, at: call.place)
     }
 
-    /// After a stuck call has returned, other threads may take the places of further stuck calls.
     mutating func regainPlaces() {
         guard self.mayGiveUpThreads || !self.calls.contains(where: { $0?.keepsPlace == true }) else { return }
         self.losesPlaces = false

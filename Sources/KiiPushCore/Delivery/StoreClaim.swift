@@ -1,5 +1,4 @@
-/// Delivery's request to the store for rows, or for the numbers of sources with rows. The ``StoreAnswer`` comes after
-/// the commit of the same turn.
+/// Delivery's request to the store for rows, or for the numbers of sources with rows.
 package struct StoreClaim: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// Waiting rows without a source, after this sequence.
@@ -19,7 +18,6 @@ package struct StoreClaim: Sendable, Hashable {
     }
 
     package var installation: Int64
-    /// Tells this attachment of the installation from earlier ones.
     package var attachment = 1
     package var kind: Kind
     /// The most weight of the rows; the first row comes whatever it weighs. For `sources`: the most numbers.

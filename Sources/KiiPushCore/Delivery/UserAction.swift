@@ -32,7 +32,7 @@ extension UserAction {
     /// character.
     private static let backgroundMark: Character = "\u{1F}"
 
-    /// The form in the inbox and on the control socket: empty for ``open``, else the identifier.
+    /// The form in the inbox and on the control socket; empty for ``open``.
     package var stored: String {
         switch self {
         case .open: ""

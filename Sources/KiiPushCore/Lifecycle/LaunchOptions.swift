@@ -1,8 +1,7 @@
 /// The reason why the program was started. `LaunchOptions.current` of `KiiPushActivation` has the message if a push
 /// started the program.
 ///
-/// - Source: `launchOptions` of UIKit's `application(_:didFinishLaunchingWithOptions:)`; ``remoteNotification`` is
-///   `UIApplication.LaunchOptionsKey.remoteNotification`.
+/// - Source: `launchOptions` of UIKit's `application(_:didFinishLaunchingWithOptions:)`.
 public struct LaunchOptions: Sendable, Hashable {
     /// The message that started the program; `nil` if something else did. The reception handler also gets this message,
     /// in any state of the program.
@@ -15,7 +14,7 @@ public struct LaunchOptions: Sendable, Hashable {
     /// The user's choice on the message's notification, if that choice started the program; else `nil`.
     public var userAction: UserAction?
 
-    /// Makes launch options. The defaults describe a program that a person or the boot started.
+    /// The defaults describe a program that a person or the boot started.
     public init(
         remoteNotification: ReceivedMessage? = nil, messageID: Int64? = nil, userAction: UserAction? = nil,
         installationID: String? = nil

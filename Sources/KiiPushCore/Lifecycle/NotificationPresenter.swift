@@ -31,8 +31,8 @@ public protocol NotificationPresenter: Sendable {
     /// data. A message without `aps` counts as `content-available`: in the background the agent calls the handler and
     /// presents the alert.
     ///
-    /// The agent calls this function when a message arrives in the background, and before it presents a message after a
-    /// restart. The function runs on the threads of ``present(_:)``, and should return at once.
+    /// Called when a message arrives in the background, and before the agent presents a message after a restart. Runs
+    /// on the threads of ``present(_:)``, and should return at once.
     ///
     /// - Returns: the alert. For `nil`, or an alert without any text, the agent presents nothing.
     func alert(for message: ReceivedMessage) -> NotificationAlert?

@@ -16,7 +16,5 @@ public protocol OpenedNotificationHandler: Sendable {
     /// two notifications before the program is active, only the later one counts.
     ///
     /// Not called if the program came to the foreground by other means meanwhile, or stayed in the background.
-    ///
-    /// - Parameter message: the message that was shown.
     func openedFromNotification(_ message: ReceivedMessage)
 }

@@ -6,7 +6,6 @@
 extension FileStore {
     struct Damage {
         var reason: String
-        /// Part of the damaged file's new name.
         var foundAt: Timestamp
         /// `nil` if the file was damaged when the store opened it.
         var remembered: Inbox.Remembered?

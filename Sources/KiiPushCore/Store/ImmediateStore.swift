@@ -1,4 +1,4 @@
-/// A store that answers within the call. By default it has no dead letters and nothing to take over.
+/// A store that answers within the call.
 package protocol ImmediateStore: Store {
     var ledger: MessageLedger { get }
     func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64

@@ -43,7 +43,6 @@ package protocol Store: AnyObject {
     func doubt(installation: Int64, through sequence: Int64)
     /// Notes that the calendar was set: retries keep their delays. The next commit writes the note.
     func calendarMoved(by shift: Duration)
-    /// Pauses before retries went on while the machine slept.
     func machineSlept(_ duration: Duration)
     /// Records the acknowledgement of a row of the last commit. Rows come in order.
     func acknowledged(_ sequence: Int64, at now: Timestamp)
@@ -51,9 +50,7 @@ package protocol Store: AnyObject {
     /// The bytes that wait for a handler, except messages of these installations. May be slow.
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64
 
-    /// Answers with one page, in the order of reception.
     func deadLetters(after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[MessageRecord]>)
-    /// Answers with one page, in the order of reception.
     func presented(
         installation: Int64, after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[StoredMessage]>)
     func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>)

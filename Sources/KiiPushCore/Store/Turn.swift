@@ -108,7 +108,6 @@ package struct Turn {
 }
 
 package struct TurnOutcome: Sendable {
-    /// A message that began to wait in this turn.
     package struct Appearance: Sendable, Hashable {
         package var sequence: Int64
         package var installation: Int64
