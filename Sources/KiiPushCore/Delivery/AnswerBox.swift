@@ -1,5 +1,5 @@
-/// Receives handlers' answers on any thread, for the loop's thread. One lock covers attempts and posts, so the value
-/// that a completion returns is final.
+/// Receives handlers' answers on any thread, for the event loop's thread. One lock covers attempts and posts, so the
+/// value that a completion returns is final.
 package final class AnswerBox: AnswerChannel {
     enum Post: Sendable {
         /// Posted only for the first message of a call.
@@ -121,7 +121,7 @@ package final class AnswerBox: AnswerChannel {
         }
     }
 
-    /// If `isYielding`, the call begins no further message.
+    /// If `isYielding`, the worker begins no further message of the call.
     func returned(_ call: DeliveryCall, isYielding: Bool, at now: MonotonicInstant) -> Step {
         self.change { state in
             let slot = state.slots[call.id.slot]

@@ -4,7 +4,7 @@ final class CallQueue: Sendable {
         var calls = Fifo<DeliveryCall>()
         var running = 0
         var places = 0
-        /// `idle` workers wait for a call. `woken` of them have a signal and have not run yet.
+        /// `idle` workers wait for a call. The queue has signalled `woken` of them, which have not run yet.
         var idle = 0
         var woken = 0
         var workers = 0

@@ -7,7 +7,7 @@ package struct MessageChange: Sendable, Hashable {
         indirect case committing(FetchResult, AnswerWork)
         /// The message is due after this pause. `firstStart` is set if the time for all attempts is limited.
         indirect case retry(after: Duration, failure: DeliveryFailure, firstStart: MonotonicInstant?)
-        /// Records the counts of a message that runs alone, because it may have ended an earlier process.
+        /// Records the attempts and crashes of a message that runs alone, because it may have ended an earlier process.
         case inHand
         /// No attempt was made. The row waits in this source.
         case waiting(source: Int64)
@@ -15,8 +15,8 @@ package struct MessageChange: Sendable, Hashable {
         case setAside
         case presented
         indirect case dead(DeadLetterReason)
-        /// The user opened the notification. A row in hand stays in hand; any other row waits, and its attempts restart
-        /// at 0.
+        /// The user opened the notification. A row in state `inHand` keeps the state; any other row waits, and its
+        /// attempts restart at 0.
         indirect case opened(DeliveryOpening)
         /// The notification is gone, unopened. A presented row becomes done, without data; other rows stay as they are.
         case unopened
@@ -39,7 +39,7 @@ package struct MessageChange: Sendable, Hashable {
     package var verdict: Verdict
     package var attempts = 0
     package var crashes = 0
-    /// With ``Verdict/inHand``: the attempt that follows.
+    /// The attempt that led to the change or, with ``Verdict/inHand``, follows the change.
     package var attempt: Attempt?
     package var bytes: Int?
 }
@@ -57,7 +57,7 @@ extension MessageChange {
 
     package func startedAt(by clock: TurnClock) -> Timestamp? { self.attempt?.startedAt.map(clock.timestamp(of:)) }
 
-    /// The state after the change. An exception: a row in hand that the user opens stays in hand.
+    /// The state after the change. An exception: a row in state `inHand` that the user opens keeps the state.
     package var state: RowState {
         switch self.verdict {
         case .done, .committing, .unopened: .done

@@ -4,43 +4,43 @@ public struct MessageEvent: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// The message came in. Reported after it is stored and decoded.
         case received
-        /// The transaction that stored the message began. Only recorded.
+        /// The transaction that stored the message began. Only recorded in the inbox.
         case stored
-        /// The agent sent the acknowledgement to the broker. Only recorded.
+        /// The agent sent the acknowledgement to the broker. Only recorded in the inbox.
         case acknowledged
         /// The broker delivered the message again. The agent acknowledged it, and started nothing. Reported only while
-        /// the message is in hand.
+        /// the message is in memory.
         case duplicate
-        /// The message was in hand when a process ended, so this attempt runs alone. Only recorded.
+        /// An earlier process ended while it had the message, so this attempt runs alone. Only recorded in the inbox.
         case isolated(attempt: Int)
         /// The agent called the handler: attempt 1, 2, …
         case started(attempt: Int)
         /// The message is done, with this answer. `isLate`: the answer came after the deadline, and counted.
         case done(FetchResult, attempt: Int, isLate: Bool)
         /// The message reached nobody and is done, without data. It came in the background, without `content-available`
-        /// and without an alert. Reported; recorded as done.
+        /// and without an alert. The inbox records it as done.
         case unreached(attempt: Int)
         /// The handler left the message to a later run of the agent, as `kii-push listen` does with hidden messages. No
-        /// attempt counts. Only reported.
+        /// attempt counts. Not recorded in the inbox.
         case setAside
         /// A notification shows the message, which waits for the user's reaction.
         case presented
         /// The user opened the notification. The agent delivers the message (again), and attempts restart at 1.
         case opened(UserAction)
-        /// The notification is gone, unopened: the message is done, without data. Reported; recorded as done.
+        /// The notification is gone, unopened: the message is done, without data. The inbox records it as done.
         case dismissed
         /// The attempt failed; the next one follows after the pause.
         case failed(attempt: Int, DeliveryFailure, retryAfter: Duration)
         /// Delivery gave up, after an attempt or without one. The message is a dead letter, unless the inbox is in
         /// memory.
         case dead(DeadLetterReason, attempt: Int?)
-        /// The attempt failed, and the process that keeps the message decides about a retry. Only reported.
+        /// The attempt failed, and the process that keeps the message decides about a retry. Not recorded in the inbox.
         case handedBack(DeliveryFailure)
-        /// An answer came after the deadline and did not count. Only reported.
+        /// An answer came after the deadline and did not count. Not recorded in the inbox.
         case late(attempt: Int)
-        /// The handler still blocks its thread long after the deadline. Only reported.
+        /// The handler still blocks its thread long after the deadline. Not recorded in the inbox.
         case stuck(attempt: Int)
-        /// A person retried the message; attempts restart at 1. Only recorded.
+        /// A person retried the message; attempts restart at 1. Only recorded in the inbox.
         case retried
     }
 

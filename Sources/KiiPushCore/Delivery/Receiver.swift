@@ -42,7 +42,7 @@ enum HandlerForm: Sendable {
     /// so.
     case none
 
-    /// The order is that of Kii's "Reception Handler" page.
+    /// Checks the forms in the order of Kii's "Reception Handler" page.
     init(_ handler: any NotificationHandler) {
         if let handler = handler as? any RemoteNotificationHandler {
             self = .completion(handler)

@@ -33,7 +33,7 @@ extension Scheduler {
         guard let place = self.place(of: source) else { return }
         _ = self.takeOut(sequence, at: [place])
         self.unblock(sequence, at: place)
-        // The call may hold the message, and the end of the call returns it.
+        // A call that has the message returns it at the end.
         if let call = self.call(with: sequence) { self.output.cuts.append(call.id) }
         self.tidy(place)
     }

@@ -3,7 +3,7 @@ extension Scheduler {
     /// nothing in the store, and there is room.
     package mutating func admit(_ source: SourceID, bytes: Int) -> Bool {
         guard let intake = self.intakes[source.installation], !self.isDraining else { return false }
-        // The list of sources is read later, and will contain this source.
+        // The scheduler reads the list of sources later, and finds this source then.
         guard intake.knowsSuspects else { return false }
         guard intake.phase == .open, let place = self.makePlace(of: source) else {
             self.rowsAppeared(in: source)

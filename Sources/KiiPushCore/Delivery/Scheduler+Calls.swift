@@ -79,7 +79,7 @@ extension Scheduler {
             DeliveryCall(id: call.id, installation: self.sources[place].id.installation, messages: messages))
     }
 
-    /// Messages that an earlier process had in hand run one at a time. The store commits the attempt before it starts.
+    /// Messages that an ended process had in memory run one at a time, each after a commit of its attempt.
     private mutating func beginAloneRun() {
         guard self.mayStart, !self.suspects.isEmpty, self.shortage?.places != 0 else { return }
         guard self.handedOut == 0 else { return self.cutCalls() }
@@ -202,7 +202,7 @@ extension Scheduler {
     mutating func comeBack(_ message: QueuedMessage, at place: Int) {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         let isLeft = !self.isServed(message.installation)
-        // If messages of an ended process are in hand, this message stays in memory: in the store it would wait behind
+        // If the source has messages of an ended process, this message stays in memory: in the store it would follow
         // them.
         let blocker = self.sources[place].blockers.first ?? .max
         // A message whose answer the store is writing holds back others only briefly.

@@ -133,7 +133,7 @@ extension Scheduler {
             if isCurrent { self.claimFailed(source.installation) } else { self.wantSource(place) }
             return self.tidy(place)
         }
-        // Rows behind a message that waits for its retry stay in the store.
+        // Rows after a message that waits for its retry stay in the store.
         let isComplete = answer.isComplete && !self.sources[place].hasRowsSince
         if isComplete, before == nil { self.setHasRows(place, false) }
         if !isComplete || self.sources[place].blockers.first != before { self.wantSource(place) }

@@ -6,7 +6,7 @@ extension Scheduler {
         self.change(opening)
         guard self.isCalled(sequence) else {
             self.reactions[sequence] = nil
-            // Opening leaves a row in hand as it is, so this row first becomes waiting.
+            // Opening does not change a row in state `inHand`, so this row first becomes `waiting`.
             if let message = self.takeOut(sequence, at: self.places(of: installation)) {
                 self.change(message, .waiting(source: message.source.number))
                 self.change(opening, isRecorded: true)

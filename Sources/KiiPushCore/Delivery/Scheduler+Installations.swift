@@ -13,7 +13,7 @@ struct Intake: Sendable {
         case unsettled(after: Int64)
         /// With strict order: finds the messages that wait for their retries. Next: `suspects`.
         case paused(after: Int64)
-        /// Reads the rows that an earlier process had in hand. Next: `sources`.
+        /// Reads the rows that an ended process had in memory. Next: `sources`.
         case suspects(after: Int64)
         /// Lists the sources that have rows. Next: `open`.
         case sources(after: Int64?)
@@ -68,7 +68,7 @@ extension Scheduler {
             if call.isCuttable { self.output.cuts.append(call.id) }
         }
         for place in self.knownPlaces where isLeft(self.sources[place].id.installation) {
-            // If one message of the source stays in hand, all do: in the store the others would lose their order.
+            // If one message of the source stays `inHand`, all do: as waiting rows the others would lose their order.
             let staysInHand = self.hasSuspects(place)
             let messages = self.sources[place].queue.removeAll { _ in true }
             if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
@@ -116,7 +116,7 @@ extension Scheduler {
         guard let intake = self.intakes[installation] else { return }
         let source = source.map { SourceID(installation: installation, number: $0) }
         if let source, let place = self.place(of: source) { self.unblock(sequence, at: place) }
-        // The list of sources is read later, and will contain this source.
+        // The scheduler reads the list of sources later, and finds this source then.
         guard intake.knowsSuspects else { return }
         if goesFirst { self.wants.insert(.row(sequence, installation: installation)) { !$0.isRow } }
         if let source { self.rowsAppeared(in: source) }
@@ -189,7 +189,7 @@ extension Scheduler {
         return self.sources[place].queue.contains { $0.sequence == message.sequence }
     }
 
-    /// The message was in hand when an earlier process ended. It may have ended the process, so it will run alone.
+    /// An earlier process ended while it had the message. The message may be the cause, so it will run alone.
     mutating func suspect(_ stored: StoredMessage) {
         // A message whose call went on after its agent was detached has not ended a process.
         guard !self.isCalled(stored.sequence), self.uncommitted[stored.sequence] == nil,

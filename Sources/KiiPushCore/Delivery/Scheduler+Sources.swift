@@ -8,8 +8,8 @@ struct Source: Sendable {
     /// alone.
     var arriving = 0
     var call: Int?
-    /// The agent stopped with messages of an ended process in hand. Messages of the call stay in hand too: in the store
-    /// they would lose their order.
+    /// The agent stopped before messages of an ended process had run. Messages of the call stay `inHand` too: as
+    /// waiting rows they would lose their order.
     var staysInHand = false
     /// Rows of the source wait in the store, so new messages must wait there too.
     var hasRows = false
@@ -53,7 +53,7 @@ extension Scheduler {
         self.place(of: id) ?? (self.places.count < Self.mostSources ? self.addPlace(of: id) : nil)
     }
 
-    /// Exceeds ``mostSources`` if necessary, for rows that an earlier process left in hand or in retry.
+    /// Exceeds ``mostSources`` if necessary, for rows that an earlier process left in state `inHand` or `retry`.
     mutating func needPlace(of id: SourceID) -> Int { self.place(of: id) ?? self.addPlace(of: id) }
 
     private mutating func addPlace(of id: SourceID) -> Int {

@@ -17,7 +17,7 @@ extension Scheduler {
         if let shortage, shortage.places < .max { self.shortage?.over = min(shortage.over, now) }
     }
 
-    /// The caller then checks the progress of each call.
+    /// Calls that may be overdue. The caller then checks the progress of each.
     package mutating func overdueCalls(at now: MonotonicInstant) -> [CallID] {
         guard let due = self.callsDue, due <= now else { return [] }
         self.now = max(self.now, now)
@@ -73,7 +73,7 @@ extension Scheduler {
     /// Sets a new deadline for an overdue call that has not begun, or has its answer.
     package mutating func goesOn(_ id: CallID, at now: MonotonicInstant) {
         guard let call = self.record(id) else { return }
-        // No worker has taken the call, so its time begins anew.
+        // No worker has taken the call, so its time starts again.
         if call.position < 0 { self.calls[id.slot]?.startedAt = now }
         if call.mayGoOn { self.calls[id.slot]?.answeredAt = now }
         self.awaitDeadline(of: id)

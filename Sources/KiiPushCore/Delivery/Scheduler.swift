@@ -6,8 +6,8 @@
 /// - *waiting*: a row in the store. Next: *queued*.
 /// - *queued*: in memory, in the queue of its source. Next: *called*; *waiting*, if its agent stops, its source has too
 ///   much of a full memory, or an earlier message failed and the order is strict.
-/// - *suspect*: it was in hand when an earlier process ended, and may have ended the process. Next: *called*, alone,
-///   after a commit of the attempt.
+/// - *suspect*: an earlier process ended while it had the message, which may be the cause. Next: *called*, alone, after
+///   a commit of the attempt.
 /// - *called*: a ``DeliveryCall`` has it. Next: done, dead, presented, set aside, *retry*; *queued* or *waiting*, if
 ///   the call ends before its handler was called.
 /// - *retry*: a row with a due time. Next: *queued*; done, after a late success, which also ends a dead letter.
@@ -44,8 +44,8 @@ package struct Scheduler: Sendable {
     var losesPlaces = false
     var shortage: HandlerShortage?
     var suspects = Fifo<QueuedMessage>()
-    /// With strict order: messages of an ended process in the queues of their sources. They stay in hand, since in the
-    /// store they would wait behind later messages.
+    /// With strict order: messages of an ended process in the queues of their sources. They stay `inHand`, since as
+    /// waiting rows they would follow later messages.
     var heldSuspects: Set<Int64> = []
     var alone = AloneRun.none
     var uncommitted: [Int64: UncommittedAnswer] = [:]
@@ -136,7 +136,7 @@ package struct SchedulerOutput: Sendable {
     /// Calls to end after their current message. The pipeline answers with ``Scheduler/cut(_:position:startedAt:)``.
     package var cuts: [CallID] = []
     package var calls: [DeliveryCall] = []
-    /// Number of places that became free after their workers had left.
+    /// Calls whose places are free now, though no worker frees them.
     package var freedPlaces = 0
     package var ended: [Int64] = []
     package var notes: [DeliveryNote] = []

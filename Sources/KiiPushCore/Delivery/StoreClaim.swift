@@ -5,7 +5,7 @@ package struct StoreClaim: Sendable, Hashable {
         case unsettled(after: Int64)
         /// Rows that wait for their retry, after this sequence. Only strict order needs them.
         case paused(after: Int64)
-        /// Rows that were in hand when an earlier process ended, after this sequence.
+        /// Rows that an ended process had in memory, after this sequence.
         case suspects(after: Int64)
         /// The numbers of sources with waiting rows, after this number and in order.
         case sources(after: Int64?)
@@ -20,7 +20,7 @@ package struct StoreClaim: Sendable, Hashable {
     package var installation: Int64
     package var attachment = 1
     package var kind: Kind
-    /// The most weight of the rows; the first row comes whatever it weighs. For `sources`: the most numbers.
+    /// The largest weight of all rows together; the first row may weigh more. For `sources`: the most numbers.
     package var limit: Int
     package var scale = DeliveryScale.uniform
 

@@ -14,7 +14,7 @@ package struct BadgeCount: Sendable, Hashable {
         if let last = self.receivedAt, last <= now {
             guard (last, self.messageID ?? .min) < (receivedAt, messageID) else { return }
         }
-        // A last reception time in the future means that the clock was set back, so it does not count.
+        // If the last reception time is in the future, the clock was set back, and that time does not count.
         self.receivedAt = receivedAt
         self.messageID = messageID
         switch badge {

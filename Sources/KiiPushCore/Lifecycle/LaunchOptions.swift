@@ -14,7 +14,7 @@ public struct LaunchOptions: Sendable, Hashable {
     /// The user's choice on the message's notification, if that choice started the program; else `nil`.
     public var userAction: UserAction?
 
-    /// The defaults describe a program that a person or the boot started.
+    /// Makes launch options. The defaults describe a program that a person or the boot started.
     public init(
         remoteNotification: ReceivedMessage? = nil, messageID: Int64? = nil, userAction: UserAction? = nil,
         installationID: String? = nil

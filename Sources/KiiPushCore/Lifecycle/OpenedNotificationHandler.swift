@@ -1,6 +1,6 @@
 /// Called when the program becomes active because the user opened a notification.
 ///
-/// A handler conforms to this protocol besides one of the forms of ``NotificationHandler``. It opens a window for the
+/// A type conforms to this protocol and to one of the forms of ``NotificationHandler``. It opens a window for the
 /// message's subject; the reception handler processes the message's data.
 ///
 /// - Source: `openViewFromNotification:` of the launch detection document.

@@ -2,8 +2,8 @@
 ///
 /// The rules follow Kii's launch detection document. A reception in state `inactive` sets ``notification``, entering
 /// the foreground clears it, and becoming active uses it up. This library adds a rule: only a message whose
-/// notification the user opened counts. A push that arrives while the user looks at the app switcher is also received
-/// in state `inactive`.
+/// notification the user opened counts. A push that merely arrives while the user looks at the app switcher, also in
+/// state `inactive`, does not count.
 package struct OpeningTracker: Sendable {
     package struct Opening: Sendable, Hashable {
         package var message: ReceivedMessage

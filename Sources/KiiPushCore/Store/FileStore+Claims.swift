@@ -72,7 +72,7 @@ extension FileStore {
         }
     }
 
-    /// Each row that the claim marks as in hand changes a page of 4096 bytes.
+    /// Each row that the claim sets to `inHand` changes a page of 4096 bytes.
     private func limit(of claim: StoreClaim) -> Int {
         guard claim.takesInHand, let bytes = self.commitBytes else { return claim.limit }
         return min(claim.limit, Int(max(bytes / 4096, 1)))

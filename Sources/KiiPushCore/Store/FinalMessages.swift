@@ -48,7 +48,7 @@ struct FinalMessages {
     mutating func remove(_ sequence: Int64) -> Message? {
         guard let message = self.messages[sequence] else { return nil }
         self.messages[sequence] = nil
-        // Removed from the dictionary, the queue changes in place.
+        // Taken out of the dictionary, the queue changes in place, without a copy.
         guard var own = self.byInstallation.removeValue(forKey: message.installation) else { return message }
         if own.first == sequence { _ = own.popFirst() } else { _ = own.removeAll { $0 == sequence } }
         if !own.isEmpty { self.byInstallation[message.installation] = own }

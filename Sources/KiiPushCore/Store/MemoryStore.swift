@@ -305,7 +305,7 @@ final class MemoryStore: ImmediateStore {
     }
 
     private func take(_ source: SourceID, before: Int64?, _ limit: Int, into answer: inout StoreAnswer) {
-        // Removed from the dictionary, the queue changes in place.
+        // Taken out of the dictionary, the queue changes in place, without a copy.
         guard var backlog = self.backlogs.removeValue(forKey: source) else { return }
         while let sequence = backlog.first {
             if self.isWaiting(sequence, in: source.number), let entry = self.entries[sequence] {

@@ -26,7 +26,7 @@ package protocol Store: AnyObject {
     func commit(_ turn: Turn, completion: @escaping StoreCompletion<TurnOutcome>)
     /// Makes room on a full disk. Returns the number of removed handled messages; `nil` if it cannot make room.
     func makeRoom() -> Int?
-    /// Waits some seconds for pending calls before the loop ends.
+    /// Waits for pending calls, for some seconds at most, before the event loop ends.
     func settle()
     /// Writes postponed changes, and releases completions that it has not called.
     func close()
@@ -54,8 +54,8 @@ package protocol Store: AnyObject {
     func presented(
         installation: Int64, after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[StoredMessage]>)
     func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>)
-    /// Makes a message wait for delivery. A retry keeps its attempts; any other message starts anew. Answers with the
-    /// number of its source; `nil` if no handler may see the message.
+    /// Makes a message wait for delivery. A retry keeps its attempts; any other message starts at attempt 1. Answers
+    /// with the number of its source; `nil` if no handler may see the message.
     func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>)
     func drop(_ sequence: Int64, completion: @escaping StoreCompletion<Void>)
     /// Makes an installation handle the messages of its owner's other installations, except running ones. Answers with

@@ -55,7 +55,8 @@ package struct Arrival {
 
 package enum StoredArrival: Sendable, Hashable {
     case new(Int64)
-    /// The message repeats this row. `isFinal`: its acknowledgement may leave. `isInHand`: delivery has the message.
+    /// The message repeats this row. `isFinal`: its acknowledgement may leave at once. `isInHand`: the message is in
+    /// memory.
     case redelivered(Int64, isFinal: Bool, isInHand: Bool)
 }
 
