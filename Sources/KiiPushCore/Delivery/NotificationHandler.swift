@@ -57,8 +57,9 @@ public protocol PlainRemoteNotificationHandler: NotificationHandler {
 
 /// Handles thing-if commands, which arrive on the same MQTT topic as pushes.
 ///
-/// A type conforms to this protocol and to one of the others. Without it a command becomes a dead letter. The answer
-/// only says that the program has dealt with the command; ``KiiSession/report(_:of:thing:)`` reports its results.
+/// A type conforms to this protocol and to one of the others. If no handler conforms, a command becomes a dead letter.
+/// The answer only says that the program has dealt with the command; ``KiiSession/report(_:of:thing:)`` reports its
+/// results.
 public protocol ThingCommandHandler: Sendable {
     /// A command arrived. Called as ``RemoteNotificationHandler`` is, with the same rules for the answer.
     func didReceiveThingCommand(

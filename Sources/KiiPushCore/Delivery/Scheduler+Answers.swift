@@ -33,7 +33,7 @@ extension Scheduler {
         guard let place = self.place(of: source) else { return }
         _ = self.takeOut(sequence, at: [place])
         self.unblock(sequence, at: place)
-        // A call that has the message returns it at the end.
+        // If a call holds the message, a cut makes the call return it.
         if let call = self.call(with: sequence) { self.output.cuts.append(call.id) }
         self.tidy(place)
     }

@@ -24,7 +24,7 @@ extension Scheduler {
     package mutating func stored(_ message: QueuedMessage) {
         guard let place = self.place(of: message.source) else { return }
         self.sources[place].arriving -= 1
-        // The scheduler admitted this message, and then returned earlier ones to the store.
+        // After the admission of this message, the scheduler returned earlier ones to the store.
         if self.sources[place].hasGivenBack {
             self.giveBack([message], at: place)
         } else {

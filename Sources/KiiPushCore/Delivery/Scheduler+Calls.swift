@@ -5,7 +5,7 @@ extension Scheduler {
     /// Called after events, and again after the pipeline has carried out cuts and calls.
     package mutating func settle(at now: MonotonicInstant) {
         self.now = max(self.now, now)
-        // Cut calls first return the messages that they have not started.
+        // The calls in `cuts` first return the messages that they have not started.
         guard self.output.cuts.isEmpty else { return }
         self.trim()
         self.beginAloneRun()

@@ -189,7 +189,8 @@ extension Scheduler {
         return self.sources[place].queue.contains { $0.sequence == message.sequence }
     }
 
-    /// An earlier process ended while it had the message. The message may be the cause, so it will run alone.
+    /// An earlier process ended while it had the message, perhaps because of the message. So the message will run
+    /// alone.
     mutating func suspect(_ stored: StoredMessage) {
         // A message whose call went on after its agent was detached has not ended a process.
         guard !self.isCalled(stored.sequence), self.uncommitted[stored.sequence] == nil,

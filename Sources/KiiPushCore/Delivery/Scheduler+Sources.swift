@@ -35,7 +35,7 @@ struct Source: Sendable {
 }
 
 extension Scheduler {
-    /// Other sources wait in the store until the scheduler lists sources again.
+    /// Further sources wait in the store until the scheduler lists sources again.
     static var mostSources: Int { 10_000 }
 
     /// Sorted, so that the order is the same in every process.
@@ -152,7 +152,7 @@ extension Scheduler {
         self.crowdedSince = isCrowded ? self.crowdedSince ?? self.now : nil
     }
 
-    /// Cuts the calls of sources with too much memory. `trim` then shortens the queues.
+    /// Ends the calls of sources that use too much memory. `trim` then shortens the queues.
     mutating func shareMemory() {
         guard let due = self.sharingDue, due <= self.now else { return }
         self.crowdedSince = self.now

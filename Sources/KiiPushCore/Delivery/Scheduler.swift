@@ -6,8 +6,8 @@
 /// - *waiting*: a row in the store. Next: *queued*.
 /// - *queued*: in memory, in the queue of its source. Next: *called*; *waiting*, if its agent stops, its source has too
 ///   much of a full memory, or an earlier message failed and the order is strict.
-/// - *suspect*: an earlier process ended while it had the message, which may be the cause. Next: *called*, alone, after
-///   a commit of the attempt.
+/// - *suspect*: an earlier process ended while it had the message, perhaps because of the message. Next: *called*,
+///   alone, after a commit of the attempt.
 /// - *called*: a ``DeliveryCall`` has it. Next: done, dead, presented, set aside, *retry*; *queued* or *waiting*, if
 ///   the call ends before its handler was called.
 /// - *retry*: a row with a due time. Next: *queued*; done, after a late success, which also ends a dead letter.

@@ -54,7 +54,7 @@ extension UserAction {
 
 /// Handles the user's reaction to a notification.
 ///
-/// A type conforms to this protocol and to one of the forms of ``NotificationHandler``. Without it, the agent calls the
+/// A type conforms to this protocol and to one of the forms of ``NotificationHandler``. Otherwise the agent calls the
 /// reception handler once more, with ``DeliveryContext/userAction`` set. Unless the action is one for the background,
 /// ``DeliveryContext/isUserOpened`` is then true, and the state is ``LifecycleState/inactive``.
 ///

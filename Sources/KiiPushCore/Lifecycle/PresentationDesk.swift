@@ -31,7 +31,7 @@ package final class PresentationDesk: Sendable {
     /// - Parameters:
     ///   - isResting: whether the handler is called only after the user's reaction.
     ///   - again: whether an earlier run presented the message.
-    /// - Returns: whether the presenter shows the message; false if it has the message already.
+    /// - Returns: whether the presenter shows the message; false if the presenter already has the message.
     func present(
         _ message: ReceivedMessage, _ alert: NotificationAlert?, _ key: NotificationRequest.Key, receivedAt: Timestamp,
         isResting: Bool, again: Bool = false

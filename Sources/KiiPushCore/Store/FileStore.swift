@@ -111,7 +111,7 @@ package final class FileStore: ImmediateStore {
         let clock = TurnClock(inbox.configuration.clocks)
         let now = clock.now
         return try inbox.transaction { transaction throws(InboxError) in
-            // Comes first, so that the rows of this turn use the new calendar.
+            // Existing retries move first: the rows of this turn use the new calendar already.
             if self.calendarShift != .zero { try transaction.moveRetries(by: self.calendarShift) }
             var outcome = TurnOutcome()
             let changes = turn.changes.span
@@ -171,7 +171,7 @@ package final class FileStore: ImmediateStore {
         if case .refused(let reason) = arrival.content {
             row.state = .dead
             row.reason = reason.description
-            // The acknowledgement leaves with this commit, and nothing is written about the row after that.
+            // No later commit writes this row, so the time of its acknowledgement goes into this commit.
             if message.ticket != nil, arrival.link.stillCarries(arrival) { acknowledgedAt = now }
         }
         let sequence = try transaction.insert(row, storedAt: now, acknowledgedAt: acknowledgedAt)
