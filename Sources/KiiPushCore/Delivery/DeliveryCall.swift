@@ -1,4 +1,4 @@
-/// `slot` is used again after the call; `number` is not.
+/// A later call may have the same `slot`, but never the same `number`.
 package struct CallID: Sendable, Hashable {
     package var slot: Int
     package var number: Int
@@ -22,7 +22,6 @@ struct CallRecord: Sendable {
     /// When the message at `position` began. Before the first message: when the scheduler handed out the call.
     var startedAt: MonotonicInstant
     var isOver = false
-    /// When the attempt ended or, later, when the scheduler last checked the worker's progress.
     var answeredAt: MonotonicInstant?
     var hasReturned = false
     var isCut = false

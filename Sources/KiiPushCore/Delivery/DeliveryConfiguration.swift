@@ -11,7 +11,7 @@ package struct DeliveryConfiguration: Sendable, Hashable {
     package var messagesInMemory = 1000
     /// `nil`: no limit.
     package var bytesInMemory: Int?
-    /// The most threads of stuck calls that other threads replace.
+    /// The most blocked threads that delivery replaces at once.
     package var maximumStuckCalls = 64
 
     /// For an inbox in memory, whose acknowledgements wait for the outcome: three attempts in 60 s.
@@ -29,7 +29,6 @@ package struct DeliveryConfiguration: Sendable, Hashable {
 /// Weighs messages in memory: 1 for the usual size, more for a large message. So one bound limits the number of
 /// messages and their bytes.
 package struct DeliveryScale: Sendable, Hashable {
-    /// The bytes that add 1 to the weight.
     package let step: Int
     /// The largest weight: a heavier message might never find room.
     package let heaviest: Int

@@ -19,7 +19,7 @@ public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Any text that is no ``description`` becomes ``threw(_:)``.
+    /// Reads a ``description``. Other text becomes ``threw(_:)``.
     package init(_ description: String) { self = Self(exactly: description) ?? .threw(description) }
 
     fileprivate init?(exactly description: String) {

@@ -59,7 +59,6 @@ public struct MessageEvent: Sendable, Hashable {
 
     package indirect enum Call: Sendable, Hashable {
         case handler(ReceivedMessage, DeliveryContext)
-        /// The message is too long for the control socket, or the watcher has too much unread.
         case omitted
     }
 

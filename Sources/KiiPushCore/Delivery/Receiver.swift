@@ -11,7 +11,7 @@ package protocol Receiver: Sendable {
 
 package enum DeliveryRoute: Sendable {
     case handler
-    /// The message is done, without data.
+    /// No handler gets the message, which is done without data.
     case nobody
     /// The closure shows an alert and returns whether it did; it may block. Unless `isForHandler`, a shown message
     /// waits in the store for the user's reaction. A message that is not shown goes to the handler.

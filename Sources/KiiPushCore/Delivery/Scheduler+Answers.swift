@@ -134,7 +134,6 @@ extension Scheduler {
         self.change(message, .dead(reason), attempts: attempts, attempt: attempt)
     }
 
-    /// The time without new handlers after a failed start of a handler.
     private static var pause: Duration { .seconds(1) }
 
     /// Called if a handler could not be started. The message keeps its attempts. Delivery goes on with the handlers

@@ -177,7 +177,6 @@ extension Scheduler {
 
     func isCalled(_ sequence: Int64) -> Bool { self.call(with: sequence) != nil }
 
-    /// The call that holds a message whose attempt is not over.
     func call(with sequence: Int64) -> CallRecord? {
         for case let call? in self.calls {
             guard let index = call.messages.lastIndex(where: { $0.sequence == sequence }) else { continue }

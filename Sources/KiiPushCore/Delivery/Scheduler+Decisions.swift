@@ -68,7 +68,6 @@ extension Scheduler {
         self.knownPlaces.filter { self.sources[$0].id.installation == installation }
     }
 
-    /// No call may have the message. `places` contains its source.
     mutating func takeOut(_ sequence: Int64, at places: [Int]) -> QueuedMessage? {
         var found: QueuedMessage?
         if case .committing(let message) = self.alone, message.sequence == sequence {

@@ -49,9 +49,8 @@ package struct Scheduler: Sendable {
     var heldSuspects: Set<Int64> = []
     var alone = AloneRun.none
     var uncommitted: [Int64: UncommittedAnswer] = [:]
-    /// Reactions to notifications whose messages are in calls.
     var reactions: [Int64: Reaction] = [:]
-    /// Messages that a late success has ended while a call or a claim had them.
+    /// Messages that a late success has ended while a call or a read of the store had them.
     var finished: Set<Int64> = []
 
     var intakes: [Int64: Intake] = [:]
@@ -140,7 +139,7 @@ package struct SchedulerOutput: Sendable {
     package var freedPlaces = 0
     package var ended: [Int64] = []
     package var notes: [DeliveryNote] = []
-    /// The reasons why fewer calls run than may, in order; `nil`: no reason is left.
+    /// The reasons why not all allowed calls run, in order; `nil`: no reason is left.
     package var stalls: [DeliveryStall?] = []
 }
 

@@ -33,7 +33,7 @@ package struct StoreClaim: Sendable, Hashable {
 }
 
 package struct StoreAnswer: Sendable, Hashable {
-    /// In the order of their sequences. A file returns retries in the order in which they are due.
+    /// In the order of their sequences; retries from a file by due time.
     package var messages: [StoredMessage] = []
     package var sources: [Int64] = []
     /// Whether there are no more such rows. For retries: no more that are due now.

@@ -14,7 +14,6 @@ package final class Worker {
     private var startedAt = MonotonicInstant(nanoseconds: 0)
     private var sliceBeganAt = MonotonicInstant(nanoseconds: 0)
     private var hasLeft = false
-    /// A thread frees the place of its last call when it waits for the next one.
     private let isThread: Bool
 
     init(_ workers: Workers, isThread: Bool = false) {

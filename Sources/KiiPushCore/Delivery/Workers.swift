@@ -26,7 +26,7 @@ package final class Workers: Sendable {
         self.queue.append(calls)
     }
 
-    /// Wakes or starts one worker if work is left. Returns true if the caller should call this again.
+    /// Wakes or starts one worker if a call waits. Returns true if the caller should call this again.
     func staff() throws(SystemError) -> Bool {
         if let onWork = self.threads.onWork {
             onWork()

@@ -9,7 +9,6 @@ package struct OpeningTracker: Sendable {
         package var message: ReceivedMessage
         package var messageID: Int64?
         package var installationID: String?
-        /// The number of the handler to call; `nil` for the first that registers.
         package var target: Int?
     }
 

@@ -4,7 +4,6 @@ package final class PresentationDesk: Sendable {
         weak var reactions: (any ReactionTaker)?
         var installations: [String: Int64] = [:]
         var outstanding: Set<NotificationRequest.Key> = []
-        /// Messages that got an answer since ``PresentationDesk/beginRestoring()``.
         var answered: Set<NotificationRequest.Key>?
     }
 

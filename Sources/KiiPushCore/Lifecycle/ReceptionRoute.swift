@@ -1,4 +1,3 @@
-/// The action for a message that has arrived.
 package enum ReceptionRoute: Sendable, Hashable, CaseIterable {
     case handler
     case handlerAndAlert

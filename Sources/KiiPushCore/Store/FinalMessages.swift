@@ -32,7 +32,7 @@ struct FinalMessages {
         var (hash, topic) = (SipHash(key: self.key), topic)
         payload.withUnsafeBytes { hash.append($0) }
         topic.withUTF8 { hash.append(UnsafeRawBufferPointer($0)) }
-        // The lengths tell `ab` and `c` from `a` and `bc`.
+        // Without the lengths, `ab` with `c` and `a` with `bc` would have one digest.
         withUnsafeBytes(of: (originalLength ?? -1, payload.count)) { hash.append($0) }
         return Fingerprint(length: payload.count, digest: hash.finish())
     }

@@ -1,7 +1,6 @@
 /// A store without a file. The agent acknowledges a message only when its outcome is final, so the broker keeps the
 /// message until then. This store keeps no dead letters.
 final class MemoryStore: ImmediateStore {
-    // A class: a lookup copies no message.
     private final class Entry {
         var message: StoredMessage
         var retryAt: MonotonicInstant?

@@ -32,7 +32,8 @@ package protocol Store: AnyObject {
     func close()
 
     func ledger(completion: @escaping StoreCompletion<MessageLedger>)
-    /// Answers with the key of an installation, which is made if it is new. `agent` is the name of its agent.
+    /// Answers with the key of an installation, and makes a key for a new installation. `agent` is the name of its
+    /// agent.
     func installation(id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>)
     /// The rows that the broker may deliver again, since it may not have their acknowledgements.
     func unproven(installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>)

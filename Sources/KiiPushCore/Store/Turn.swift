@@ -132,7 +132,7 @@ package struct TurnOutcome: Sendable {
         }
     }
 
-    /// Number of dead letters without a possible handler that made room for newer ones.
+    /// Number of dead letters that the store removed to make room for newer ones.
     package var removedDeadLetters = 0
     package var isMoved = false
     /// The time until the store needs a commit, even of an empty turn; `nil`: never.
