@@ -77,7 +77,7 @@ extension MessageChange {
         }
     }
 
-    /// Whether only the answer changes, as for most messages. The statement is cheaper without the counts.
+    /// Whether only the answer changes, as for most messages. The SQL statement is cheaper without the counts.
     package var isCommonEnd: Bool {
         switch self.verdict {
         case .done, .committing: !self.isLate && self.attempts <= 1 && self.crashes == 0

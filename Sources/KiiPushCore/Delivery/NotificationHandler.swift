@@ -9,8 +9,8 @@ public protocol NotificationHandler: Sendable {}
 /// Handles messages and answers through a completion, as in UIKit and on Kii's reception page.
 ///
 /// Every rule of ``FetchCompletion`` applies. A source is a topic, a bucket, or the sender of direct pushes. Messages
-/// of one source start in the order of reception, each after the answer and the return of the call before. Messages of
-/// different sources run at the same time, four by default.
+/// of one source start in the order of reception. A message starts after the answer to the previous message and the
+/// return of its call. Messages of different sources run at the same time, four by default.
 ///
 /// A message may be delivered more than once: after a failure, after a crash, or because the broker delivered it again.
 /// ``DeliveryContext/attempt`` and ``DeliveryContext/messageID`` tell such deliveries apart.

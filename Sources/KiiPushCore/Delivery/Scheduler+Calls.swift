@@ -34,7 +34,6 @@ extension Scheduler {
         }
     }
 
-    /// Takes the first message out of the queue if it must run alone.
     private mutating func isolatesFirst(at place: Int) -> Bool {
         guard !self.heldSuspects.isEmpty, let first = self.sources[place].queue.first,
             self.heldSuspects.remove(first.sequence) != nil

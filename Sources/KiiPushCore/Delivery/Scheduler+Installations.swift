@@ -116,7 +116,6 @@ extension Scheduler {
         guard let intake = self.intakes[installation] else { return }
         let source = source.map { SourceID(installation: installation, number: $0) }
         if let source, let place = self.place(of: source) { self.unblock(sequence, at: place) }
-        // The scheduler reads the list of sources later, and finds this source then.
         guard intake.knowsSuspects else { return }
         if goesFirst { self.wants.insert(.row(sequence, installation: installation)) { !$0.isRow } }
         if let source { self.rowsAppeared(in: source) }

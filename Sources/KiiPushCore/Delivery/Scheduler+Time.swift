@@ -73,7 +73,6 @@ extension Scheduler {
     /// Sets a new deadline for an overdue call that has not begun, or has its answer.
     package mutating func goesOn(_ id: CallID, at now: MonotonicInstant) {
         guard let call = self.record(id) else { return }
-        // No worker has taken the call, so its time starts again.
         if call.position < 0 { self.calls[id.slot]?.startedAt = now }
         if call.mayGoOn { self.calls[id.slot]?.answeredAt = now }
         self.awaitDeadline(of: id)

@@ -57,11 +57,9 @@ package struct Scheduler: Sendable {
     var lastAttachment = 0
     var wants = Fifo<Want>()
     var looks = Agenda<Int64>()
-    /// Installations whose list of sources continues when there is room.
     var stalled: Set<Int64> = []
     /// When memory filled up while rows were still to be read.
     var crowdedSince: MonotonicInstant?
-    /// Whether queues shrink after the cut calls have returned their messages.
     var isTrimDue = false
     var now = MonotonicInstant(nanoseconds: 0)
 

@@ -13,7 +13,6 @@ package struct StoreClaim: Sendable, Hashable {
         case source(Int64, before: Int64?)
         /// The row with this sequence, if it waits.
         case row(Int64)
-        /// Retries that are due.
         case retries
     }
 

@@ -19,7 +19,6 @@ package struct StoredMessage: Sendable, Hashable {
     package var sequence: Int64
     package var installation: Int64
     package var topic: String
-    /// Only the beginning, if ``originalLength`` is set.
     package var payload: [UInt8]
     /// The length in bytes of a payload that was cut.
     package var originalLength: Int?

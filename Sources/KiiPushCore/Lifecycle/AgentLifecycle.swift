@@ -156,7 +156,7 @@ public final class AgentLifecycle: Sendable {
         }
     }
 
-    /// Reports the opened notification, if there is one, without the lock.
+    /// If the user opened a notification, calls the ``OpenedNotificationHandler`` after the change, without the lock.
     private func update<Result: Sendable>(_ change: (inout Core) -> Result) -> Result {
         let (result, opened) = self.core.withLock { core in (change(&core), core.takeOpening()) }
         if let (opening, target) = opened { target.openedFromNotification(opening.message) }

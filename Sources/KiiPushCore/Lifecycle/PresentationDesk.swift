@@ -27,10 +27,8 @@ package final class PresentationDesk: Sendable {
         self.presenter.map { $0.alert(for: message) } ?? message.content?.alert
     }
 
-    /// - Parameters:
-    ///   - isResting: whether the handler is called only after the user's reaction.
-    ///   - again: whether an earlier run presented the message.
-    /// - Returns: whether the presenter shows the message; false if the presenter already has the message.
+    /// If `isResting`, the handler is called only after the user's reaction. Returns whether the presenter shows the
+    /// message; false if the presenter already has the message.
     func present(
         _ message: ReceivedMessage, _ alert: NotificationAlert?, _ key: NotificationRequest.Key, receivedAt: Timestamp,
         isResting: Bool, again: Bool = false

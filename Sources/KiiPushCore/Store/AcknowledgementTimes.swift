@@ -1,7 +1,6 @@
 /// The times at which the agent acknowledged rows, kept until the next write to each row.
-///
-/// Rows with consecutive numbers and one time form a run.
 package struct AcknowledgementTimes {
+    /// Rows with consecutive numbers and one time.
     private struct Run {
         var rows: ClosedRange<Int64>
         var at: Timestamp

@@ -1,6 +1,5 @@
 /// The dead letters of an inbox in the order of reception, read page by page on demand.
 struct DeadLetters: AsyncSequence, Sendable {
-    /// Each row may hold a payload of the largest packet.
     static let pageLimit = 32
 
     typealias Page = @Sendable (_ after: Int64) async throws -> [MessageRecord]

@@ -37,12 +37,11 @@ package protocol Store: AnyObject {
     func installation(id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>)
     /// The rows that the broker may deliver again, since it may not have their acknowledgements.
     func unproven(installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>)
-    /// Notes that the broker repeats no row up to `sequence`. The next commit writes the note.
+    /// Notes that the broker repeats no row up to `sequence`.
     func proven(installation: Int64, through sequence: Int64)
-    /// Notes that the broker may have lost its session: no message counts as a redelivery of rows up to `sequence`. The
-    /// next commit writes the note.
+    /// Notes that the broker may have lost its session: no message counts as a redelivery of rows up to `sequence`.
     func doubt(installation: Int64, through sequence: Int64)
-    /// Notes that the calendar was set: retries keep their delays. The next commit writes the note.
+    /// Notes that the calendar was set: retries keep their delays.
     func calendarMoved(by shift: Duration)
     func machineSlept(_ duration: Duration)
     /// Records the acknowledgement of a row of the last commit. Rows come in order.
@@ -103,7 +102,6 @@ package struct MessageStanding: Sendable {
 package struct Adoption: Sendable {
     package var key: Int64
     package var id: String
-    /// The number of messages that this call took over.
     package var messages: Int
 
     package init(key: Int64, id: String, messages: Int = 0) { (self.key, self.id, self.messages) = (key, id, messages) }

@@ -76,8 +76,7 @@ package struct Turn {
     private static let changeBytes: Int64 = 4096
 
     /// Takes a part of the turn that writes about `bytes`; `nil` takes all. Changes come first, since they free room.
-    /// Claims come before arrivals: handling stored messages makes room for new ones. Each claim is a part of its own,
-    /// since the store limits its rows.
+    /// Claims come before arrivals: handling stored messages makes room for new ones.
     mutating func takePart(of bytes: Int64?) -> Turn {
         guard let bytes else {
             defer { self = Turn() }
