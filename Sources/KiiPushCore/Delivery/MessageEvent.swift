@@ -53,8 +53,8 @@ public struct MessageEvent: Sendable, Hashable {
     /// Whether the inbox is a file, which keeps dead letters.
     package var isKept: Bool
     package var call: Call?
-    /// The handler's message, for a watcher in another process of the event ``Kind/started(attempt:)``. Else `nil`,
-    /// also for a thing-if command, and for a message that is too long for the control socket.
+    /// The message that the handler got, in an event ``Kind/started(attempt:)`` that another process watches. Else
+    /// `nil`, also for a thing-if command and for a message that is too long for the control socket.
     public var message: ReceivedMessage? { if case .handler(let message, _) = self.call { message } else { nil } }
 
     package indirect enum Call: Sendable, Hashable {

@@ -26,7 +26,6 @@ package struct Scheduler: Sendable {
     var latest: (id: SourceID, place: Int)?
     /// In the order in which calls may start for these sources.
     var ready = Fifo<Int>()
-    /// Number of sources with waiting rows.
     var backlogged = 0
     /// Includes messages on their way into memory.
     package internal(set) var memoryWeight = 0

@@ -32,7 +32,7 @@ package struct StoreClaim: Sendable, Hashable {
 }
 
 package struct StoreAnswer: Sendable, Hashable {
-    /// In the order of their sequences; retries from a file by due time.
+    /// In the order of their sequences; retries from a file in the order of their due times.
     package var messages: [StoredMessage] = []
     package var sources: [Int64] = []
     /// Whether there are no more such rows. For retries: no more that are due now.

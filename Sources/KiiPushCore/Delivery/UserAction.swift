@@ -74,7 +74,6 @@ package struct DeliveryOpening: Sendable, Hashable {
     /// A store that has dropped the message restores it from this copy.
     package var message: StoredMessage
     package var action: UserAction
-    /// Whether the store recorded the choice already.
     package var isRecorded = false
 
     package init(_ message: StoredMessage, action: UserAction) {

@@ -8,7 +8,6 @@ package protocol KeptBadge: AnyObject, Sendable {
     func onChange(_ body: @escaping @Sendable () -> Void)
 }
 
-/// A handler that passes messages to another process, which reads and sets the number on the icon.
 package protocol BadgeFollower {
     func follow(_ badge: any KeptBadge)
 }

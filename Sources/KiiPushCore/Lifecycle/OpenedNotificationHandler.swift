@@ -3,7 +3,7 @@
 /// A type conforms to this protocol and to one of the forms of ``NotificationHandler``. It opens a window for the
 /// message's subject; the reception handler processes the message's data.
 ///
-/// - Source: `openViewFromNotification:` of the launch detection document.
+/// - Source: `openViewFromNotification:` of Kii's launch detection document.
 public protocol OpenedNotificationHandler: Sendable {
     /// The user opened the notification of this message, and the program is active. Called once:
     ///

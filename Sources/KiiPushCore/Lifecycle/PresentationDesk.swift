@@ -28,7 +28,7 @@ package final class PresentationDesk: Sendable {
     }
 
     /// If `isResting`, the handler is called only after the user's reaction. Returns whether the presenter shows the
-    /// message; false if the presenter already has the message.
+    /// message; also false if the presenter already has the message.
     func present(
         _ message: ReceivedMessage, _ alert: NotificationAlert?, _ key: NotificationRequest.Key, receivedAt: Timestamp,
         isResting: Bool, again: Bool = false
