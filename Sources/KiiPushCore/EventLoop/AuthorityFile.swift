@@ -1,8 +1,8 @@
 import CCurl
 import Glibc
 
-/// The file of certificates that a loop trusts. Each new connection checks whether the file has changed. Loop thread
-/// only.
+/// The file of certificates that a loop trusts. Before each new connection the loop checks whether the file has
+/// changed. Loop thread only.
 final class AuthorityFile {
     private struct Version: Equatable {
         let device: dev_t
@@ -11,7 +11,6 @@ final class AuthorityFile {
         let seconds: Int
         let nanoseconds: Int
 
-        /// - Returns: `nil` if the file does not exist.
         init?(of path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
@@ -32,10 +31,8 @@ final class AuthorityFile {
         self.version = Version(of: path)
     }
 
-    /// Makes libcurl reread the file for this handle's next connection, if the file changed after libcurl's last read.
-    ///
-    /// Each multi handle caches the certificates. libcurl can limit the age of that cache, not its version, so the
-    /// limit is the time since the change.
+    /// If the file has changed, makes libcurl reread it for the next connection of this handle. libcurl limits only the
+    /// age of its cache, so the limit is the time since the change.
     func limitAge(for easy: CurlEasy) {
         let version = Version(of: self.path)
         if version != self.version {
@@ -43,7 +40,7 @@ final class AuthorityFile {
             self.changedAt = .now()
         }
         let age = self.changedAt.map { (MonotonicInstant.now() - $0).components.seconds } ?? AuthorityFile.longestAge
-        // libcurl before 7.87 has no cache and no such option. An age of 0 disables the cache.
+        // An age of 0 disables the cache. libcurl before 7.87 has neither the cache nor the option.
         _ = ccurl_easy_set_authority_age(easy.raw, Int(min(age, AuthorityFile.longestAge)))
     }
 }

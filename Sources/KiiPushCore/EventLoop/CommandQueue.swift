@@ -1,4 +1,4 @@
-/// Commands on their way from any thread to the loop.
+/// Commands from any thread to the loop.
 final class CommandQueue: Sendable {
     typealias Command = @Sendable () -> Void
 
@@ -13,7 +13,7 @@ final class CommandQueue: Sendable {
 
     init(waker: Waker) { self.waker = waker }
 
-    /// Queues `command`. Returns `false` once the queue is closed.
+    /// Returns `false` once the queue is closed.
     func append(_ command: @escaping Command) -> Bool {
         self.state.withLock { state in
             guard state.isOpen else { return false }
@@ -32,7 +32,7 @@ final class CommandQueue: Sendable {
         }
     }
 
-    /// Moves the queued commands into `commands` (empty, its capacity is recycled). Returns whether the queue is still
+    /// Swaps the queued commands with `commands`, an empty array whose capacity is reused. Returns whether the queue is
     /// open.
     func take(_ commands: inout [Command]) -> Bool {
         var taken = commands
@@ -46,7 +46,7 @@ final class CommandQueue: Sendable {
         return isOpen
     }
 
-    /// Returns whether the loop may sleep; after `true`, an append wakes it.
+    /// After `true`, the next append wakes the loop.
     func prepareToSleep() -> Bool {
         self.state.withLock { state in
             state.isAsleep = state.commands.isEmpty && state.isOpen
@@ -54,7 +54,7 @@ final class CommandQueue: Sendable {
         }
     }
 
-    // Wakes the loop once for each sleep: a wake-up costs more than the rest of an append.
+    // One wake-up for each sleep: a wake-up costs more than the rest of an append.
     private func wake(_ state: inout State) {
         guard state.isAsleep else { return }
         state.isAsleep = false

@@ -1,23 +1,22 @@
-/// Limits how many streams connect to one target at once; further streams wait.
+/// Limits the streams that connect to one target at once; further streams wait.
 ///
-/// libcurl looks up names on one thread for each stream. Without a limit, ten thousand agents of one process that lose
-/// their broker together would start ten thousand threads. (A stream that times out frees its place, although its
-/// lookup thread may still run.)
+/// libcurl resolves names on one thread for each stream. Without a limit, ten thousand agents that lose their broker
+/// together would start ten thousand threads. A stream that times out frees its place, although its thread may still
+/// run.
 struct ConnectQueue {
     enum Ending {
         case connected
-        /// The stream failed, or its owner closed it.
+        /// The stream failed or was closed.
         case over
-        /// The target was not reached: name lookup failed, it does not answer, or it refuses.
+        /// The name lookup failed, or the target refused or did not answer.
         case unreached(TransportError)
     }
 
-    /// The caller's next step after an ending.
     enum Next {
         case nothing
-        /// Connect this stream in its place.
+        /// Connect this waiting stream.
         case connect(SocketStream)
-        /// Fail these streams with this error.
+        /// Fail these waiting streams.
         case fail([SocketStream], TransportError)
     }
 
@@ -30,10 +29,10 @@ struct ConnectQueue {
     private let limit: Int
     private var lines: [StreamTarget: Line] = [:]
 
-    /// - Parameter limit: the number of streams that connect to one target at once; values below 1 count as 1.
+    /// - Parameter limit: connecting streams for each target, at least 1.
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// - Returns: `true` if the stream connects now, `false` if it waits.
+    /// Returns `false` if the stream must wait.
     mutating func enter(_ stream: SocketStream) -> Bool {
         var line = self.lines.removeValue(forKey: stream.target) ?? Line()
         defer { self.lines[stream.target] = line }
@@ -46,21 +45,21 @@ struct ConnectQueue {
         return true
     }
 
-    /// Removes a stream that has stopped connecting.
+    /// Frees the place of a stream that has stopped connecting.
     mutating func leave(_ stream: SocketStream, _ ending: Ending) -> Next {
         guard var line = self.lines.removeValue(forKey: stream.target) else { return .nothing }
         defer { if line.connecting > 0 { self.lines[stream.target] = line } }
         if case .connected = ending { line.connected += 1 }
         if case .unreached(let error) = ending, stream.connectedBefore == line.connected {
-            // No stream has connected since this one started, so each waiting stream would fail too, one after another,
-            // the last after many minutes. Their owners decide when and where to retry.
+            // No stream has connected since this one started, so the waiting streams would fail too, the last after
+            // many minutes. Their owners decide when to retry.
             line.connecting -= 1
             var failed: [SocketStream] = []
             while let waiting = line.waiting.popFirst() { failed.append(waiting) }
             return .fail(failed, error)
         }
         while let next = line.waiting.popFirst() {
-            // Its owner may have closed it while it waited.
+            // The owner may have closed a waiting stream.
             guard !next.isClosed else { continue }
             next.connectedBefore = line.connected
             return .connect(next)

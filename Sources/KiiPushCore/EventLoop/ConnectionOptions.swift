@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// The settings that every connection shares, REST or stream: trust, identity, proxy and connect timeout.
+/// Settings of every connection, HTTP or stream: trust, identity, proxy and connect timeout.
 struct ConnectionOptions {
     private let tls: TLSConfiguration
     private let proxy: ProxyAddress?
@@ -10,8 +10,8 @@ struct ConnectionOptions {
     private let trustsFileAlone: Bool
     private let authorities: AuthorityFile?
 
-    /// - Throws: `TransportError` with code `invalidConfiguration` when the proxy, the user agent, the CA file or the
-    ///   client certificate is unusable.
+    /// - Throws: `TransportError` with code `invalidConfiguration` if the proxy, user agent, CA file or client
+    ///   certificate is unusable.
     init(_ configuration: EventLoop.Configuration) throws(TransportError) {
         let tls = configuration.tls
         try ConnectionOptions.requireReadable(tls.caFile, "the CA file")
@@ -47,7 +47,8 @@ struct ConnectionOptions {
         let key = tls.clientKeyFile ?? certificate
         let isFound: Bool
         do throws(FileError) {
-            // Access control lists protect the service manager's own files, not their mode (systemd.exec(5)).
+            // The service manager protects its credential files by access control lists, not by their mode
+            // (systemd.exec(5)).
             let folder = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) } ?? ""
             let isOfManager = !folder.isEmpty && key.hasPrefix(folder + "/")
             isFound = try (isOfManager ? TrustedFile.read(key) : PrivateFile.read(key)) != nil
@@ -59,14 +60,13 @@ struct ConnectionOptions {
         }
     }
 
-    /// Whether libcurl ignores its folder of certificates.
+    /// Whether libcurl may ignore its folder of certificates. A configured file replaces the system's certificates. If
+    /// the system also has all certificates in one file, as on Debian, the folder adds none.
     ///
-    /// A configured file *replaces* the system's certificates. Where the system also has all certificates in one file,
-    /// as on Debian, the folder adds none, and prevents libcurl from sharing the parsed certificates among connections.
-    /// Each connection would take 23 ms of CPU and 860 KiB instead of 1.2 ms and 70 KiB (measured, libcurl 7.88.1 with
-    /// 140 certificates).
+    /// With a folder, libcurl cannot share the parsed certificates. Each connection takes 23 ms of CPU and 860 KiB
+    /// instead of 1.2 ms and 70 KiB (measured, libcurl 7.88.1 with 140 certificates).
     ///
-    /// - Parameter builtIn: the file that libcurl was built to trust, beside the folder.
+    /// - Parameter builtIn: the certificate file that libcurl was built to trust.
     static func trustsFileAlone(caFile: String?, builtIn: String?, isReadable: (String) -> Bool) -> Bool {
         caFile != nil || builtIn.map(isReadable) ?? false
     }
@@ -75,7 +75,7 @@ struct ConnectionOptions {
 
     func apply(to easy: CurlEasy, isLocal: Bool = false) throws(TransportError) {
         try easy.setMilliseconds(CURLOPT_CONNECTTIMEOUT_MS, self.connectTimeout)
-        // RFC 8996: TLS 1.0 and 1.1 must not be used. Set here, it overrides a file that OPENSSL_CONF names.
+        // RFC 8996 forbids TLS 1.0 and 1.1. This setting overrides a file that OPENSSL_CONF names.
         try easy.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         try easy.set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         if let caFile = self.tls.caFile {
@@ -92,7 +92,7 @@ struct ConnectionOptions {
         if let certificate = self.tls.clientCertificateFile {
             try easy.set(CURLOPT_SSLCERT, certificate)
             try easy.set(CURLOPT_SSLKEY, self.tls.clientKeyFile ?? certificate)
-            // OpenSSL would otherwise ask for the password of a key at the terminal, and wait.
+            // Otherwise OpenSSL would ask for the key's password at the terminal, and wait.
             try easy.set(CURLOPT_KEYPASSWD, "")
         }
         try easy.set(CURLOPT_USERAGENT, self.userAgent)
@@ -100,15 +100,13 @@ struct ConnectionOptions {
             try proxy.apply(to: easy)
             try easy.set(CURLOPT_NOPROXY, "")
         } else {
-            // The empty string, here and above, keeps libcurl from reading the environment.
+            // Here and above, the empty string stops libcurl from reading the environment.
             try easy.set(CURLOPT_PROXY, "")
         }
     }
 
-    /// Makes the next connection of this handle trust the authorities that the file lists now.
-    ///
-    /// - Parameter usesTLS: whether the connection uses TLS. If it does not, and there is no proxy, which may use TLS,
-    ///   the method skips the file: the system call would be 8 % of a request.
+    /// Makes the handle's next connection trust the authorities that the file lists now. Without TLS to the server or a
+    /// proxy, skips the check of the file: the system call would be 8 % of a request.
     func trustChanges(_ easy: CurlEasy, usesTLS: Bool) {
         guard usesTLS || self.usesProxy else { return }
         self.authorities?.limitAge(for: easy)

@@ -1,26 +1,25 @@
 import CCurl
 
-/// The steps that a connection attempt completed, to show a person which one fails.
+/// The completed steps of a connection attempt, for diagnosis.
 package struct ConnectionReport: Sendable {
     /// A certificate that the server sent, as libcurl's TLS library prints it.
     package struct Certificate: Sendable {
         /// Such as `CN = localhost`.
         package var subject: String?
         package var issuer: String?
-        /// The end of its validity.
+        /// The end of the certificate's validity.
         package var end: Timestamp?
     }
 
-    /// The last address that libcurl connected to, in digits; the proxy's if there is one. `nil` without an attempt.
+    /// The last address that libcurl tried, in digits; the proxy's if there is one. `nil` without an attempt.
     package var address: String?
-    /// Whether name lookup succeeded, for the proxy if there is one.
+    /// Whether the name lookup succeeded; the proxy's if there is one.
     package var isResolved: Bool
-    /// The time until the TCP connection stood; `nil` when it failed.
+    /// The time until TCP was connected; `nil` if that failed.
     package var connectedAfter: Duration?
-    /// The proxy's status for CONNECT; 0 without a request or an answer.
+    /// The proxy's status for CONNECT; 0 without an answer.
     package var proxyStatus: Int
-    /// Whether the certificate is trusted but for another name. Only a second connection attempt finds out; `false`
-    /// without one.
+    /// Whether the certificate is trusted but names another host. Only a second connection attempt can set this.
     package var isForAnotherName = false
     /// The chain, the server's own certificate first. Empty without TLS, or if the handshake failed.
     package var certificates: [Certificate]
@@ -42,7 +41,7 @@ extension CurlEasy {
         return String(cString: value)
     }
 
-    /// `nil` for a step that was not reached.
+    /// `nil` if the step was not reached.
     fileprivate func time(_ info: CURLINFO) -> Duration? {
         var microseconds: curl_off_t = 0
         guard ccurl_easy_get_offset(self.raw, info, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }
@@ -58,7 +57,7 @@ extension CurlEasy {
 }
 
 extension ConnectionReport.Certificate {
-    /// Reads lines of the form `Name:value`, CURLINFO_CERTINFO(3).
+    /// Reads lines of the form `Name:value` (CURLINFO_CERTINFO(3)).
     fileprivate init(_ lines: UnsafeMutablePointer<curl_slist>?) {
         self.init()
         var line = lines

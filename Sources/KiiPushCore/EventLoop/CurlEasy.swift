@@ -19,25 +19,24 @@ final class CurlEasy {
         self.errorBuffer.deallocate()
     }
 
-    /// Clears every option, and with them every pointer into our objects.
+    /// Clears all options, including those that point to Swift objects.
     func reset() { curl_easy_reset(self.raw) }
 
-    /// The object that `CURLOPT_PRIVATE` of `raw` points to. Another object must hold it.
+    /// The object that `CURLOPT_PRIVATE` of `raw` points to. The pointer does not keep the object alive.
     static func owner<Owner: AnyObject>(of raw: UnsafeMutableRawPointer, _ type: Owner.Type) -> Owner? {
         var context: UnsafeMutableRawPointer?
         guard ccurl_easy_get_private(raw, &context) == CURLE_OK, let context else { return nil }
         return Unmanaged<Owner>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Sets the options that all handles share, on a fresh or reset handle.
     func prepare() throws(TransportError) {
         self.clearError()
         try self.check(ccurl_easy_set_pointer(self.raw, CURLOPT_ERRORBUFFER, self.errorBuffer))
-        // Signals belong to the process, and libcurl's would end name lookups on the wrong thread.
+        // Otherwise libcurl would end name lookups by a signal, which may reach another thread.
         try self.set(CURLOPT_NOSIGNAL, 1)
         try self.set(CURLOPT_PROTOCOLS, ccurl_web_protocols())
         try self.check(ccurl_easy_set_socket_callback(self.raw, openSocket))
-        // Best effort: a libcurl without it waits for the resolver when a lookup is cancelled.
+        // Optional: without it, cancelling a lookup waits for the resolver.
         _ = ccurl_easy_set_quick_exit(self.raw)
     }
 
@@ -54,12 +53,12 @@ final class CurlEasy {
         try self.check(ccurl_easy_set_string(self.raw, option, value))
     }
 
-    /// Sets a time limit. libcurl takes 0 for no limit, so anything shorter than 1 ms counts as 1 ms.
+    /// libcurl reads 0 as no limit, so shorter times count as 1 ms.
     func setMilliseconds(_ option: CURLoption, _ duration: Duration) throws(TransportError) {
         try self.set(option, Int(min(max(duration.wholeMillisecondsRoundedUp, 1), Int64(Int32.max))))
     }
 
-    /// Sets a pointer that must stay valid until the option is set anew or the handle is reset.
+    /// The pointer must stay valid until the option changes or the handle is reset.
     func setUnowned(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) throws(TransportError) {
         try self.check(ccurl_easy_set_pointer(self.raw, option, value))
     }
@@ -69,7 +68,7 @@ final class CurlEasy {
         return ccurl_easy_get_long(self.raw, info, &value) == CURLE_OK ? value : 0
     }
 
-    /// A time that libcurl has measured, or 0.
+    /// 0 if libcurl has not measured this time.
     func microseconds(_ info: CURLINFO) -> Int {
         var value: curl_off_t = 0
         return ccurl_easy_get_offset(self.raw, info, &value) == CURLE_OK ? Int(value) : 0
@@ -82,13 +81,13 @@ final class CurlEasy {
         error.isUnsent = !Self.countsNoRequests && self.integer(CURLINFO_REQUEST_SIZE) == 0
         let proxyStatus = self.integer(CURLINFO_HTTP_CONNECTCODE)
         if proxyStatus >= 300, error.code == .connectionLost {
-            // libcurl reports a proxy that refuses CONNECT as a failed read.
+            // libcurl reports a refused CONNECT as a failed read.
             error.code = .connectionRefused
         }
         return error
     }
 
-    /// Whether libcurl reports 0 for the size of every request, as 8.7 does (curl's issue 13269).
+    /// libcurl 8.7 reports 0 as the size of every request (curl's issue 13269).
     private static let countsNoRequests: Bool = {
         guard let version = curl_version_info(CURLVERSION_FIRST)?.pointee.version_num else { return true }
         return (0x08_07_00..<0x08_08_00).contains(version)
@@ -99,9 +98,8 @@ final class CurlEasy {
     }
 }
 
-// Opens the socket with close-on-exec. A program started meanwhile would otherwise keep the connection open after this
-// process has closed it, and the kernel would go on reporting the closed descriptor, epoll(7). Setting the flag
-// afterwards would miss a program that another thread starts in between.
+// Opens sockets with close-on-exec at once, since another thread may start a program at any time. The program would
+// keep the connection open after this process has closed it, and epoll would go on reporting the descriptor (epoll(7)).
 private func openSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {

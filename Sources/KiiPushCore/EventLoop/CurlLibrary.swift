@@ -1,14 +1,13 @@
 import CCurl
 
-/// The libcurl in this process.
 package enum CurlLibrary {
     /// 7.68.0, the oldest supported.
     static let oldestVersion: UInt32 = 0x07_44_00
 
-    /// Initialises libcurl once per process and checks its version; later calls return the first one's outcome.
+    /// Initialises libcurl once for the process, and checks its version. Later calls return the first result.
     static func start() throws(TransportError) { try CurlLibrary.outcome.get() }
 
-    // A static `let` runs once, on first use, even if threads race for it.
+    // A static `let` runs once, even if threads race.
     private static let outcome: Result<Void, TransportError> = {
         let code = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
         guard code == CURLE_OK, let info = curl_version_info(CURLVERSION_FIRST) else {
@@ -18,7 +17,7 @@ package enum CurlLibrary {
         return CurlLibrary.checked(versionNumber: info.pointee.version_num, name: name)
     }()
 
-    /// Refuses a libcurl that is too old. `versionNumber` is `0xXXYYZZ`, as in `curl_version_info_data.version_num`.
+    /// `versionNumber` is `0xXXYYZZ`, as in `curl_version_info_data.version_num`.
     package static func checked(versionNumber: UInt32, name: String) -> Result<Void, TransportError> {
         guard versionNumber >= CurlLibrary.oldestVersion else {
             let detail = "libcurl \(name) is too old: 7.68.0 or later is needed"

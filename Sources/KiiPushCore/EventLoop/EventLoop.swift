@@ -2,20 +2,19 @@ import Glibc
 
 /// One thread that owns every socket: HTTP transfers, byte streams and timers over libcurl.
 ///
-/// The thread takes turns. A turn runs the queued commands, fires timers, advances transfers, delivers received bytes,
-/// calls the ``TurnDelegate``, sends, and sleeps until the next event. Code on the thread must not block. Releasing the
-/// last reference shuts the loop down; ``shutdown()`` does so at a known time.
+/// Each turn of the thread runs queued commands, fires timers, advances transfers, delivers received bytes, calls the
+/// ``TurnDelegate``, sends, and sleeps until the next event. Code on the thread must not block. Releasing the last
+/// reference shuts the loop down; ``shutdown()`` does so at a known time.
 package final class EventLoop: Loop, HTTPTransport, Sendable {
     let queue: CommandQueue
-    /// The thread, until it is joined. The joining thread holds the lock, so that all waiting threads continue
-    /// together.
+    /// `nil` once the thread is joined. The joining thread holds the lock, so that other callers of `shutdown()` wait
+    /// too.
     private let thread: Locked<OSThread?>
 
     /// Starts the loop's thread.
     ///
-    /// - Throws: `TransportError` with code `invalidConfiguration` for a libcurl before 7.68.0, or for a proxy, user
-    ///   agent, CA file or client certificate that is unusable; `other` when the system refuses a descriptor or the
-    ///   thread.
+    /// - Throws: `TransportError` with code `invalidConfiguration` for libcurl before 7.68.0 or an unusable proxy, user
+    ///   agent, CA file or client certificate; with code `other` if the system refuses a descriptor or the thread.
     package init(configuration: Configuration = .init()) throws(TransportError) {
         try CurlLibrary.start()
         let waker: Waker
@@ -25,7 +24,7 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
             throw TransportError(.other, detail: error.description)
         }
         self.queue = CommandQueue(waker: waker)
-        // Handed to the thread, which owns it from then on, so that everything in it is destroyed there.
+        // The loop's thread takes the core out of `handed`, and so destroys it at its end.
         let core = try LoopCore(configuration, queue: self.queue, waker: waker)
         let handed = Locked<LoopPlace?>(LoopPlace(of: core, queue: self.queue))
         do throws(SystemError) {
@@ -46,20 +45,20 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
 
     deinit {
         self.shutdown()
-        // On the loop's own thread, `shutdown()` has not joined it; nobody else can any more.
+        // `shutdown()` on the loop's own thread has not joined it.
         self.thread.withLock { $0?.detach() }
     }
 
     package var isCurrent: Bool { LoopPlace.current?.queue === self.queue }
 
-    /// Runs `command` on the loop's thread at the start of its next turn, in order of submission. Any thread. Returns
-    /// `false`, and drops the command, after shutdown; every accepted command runs.
+    /// Runs `command` on the loop's thread in its next turn, in the order of submission. Any thread may call this.
+    /// After shutdown, returns `false` and drops the command. Every accepted command runs.
     @discardableResult
     package func submit(_ command: @escaping @Sendable () -> Void) -> Bool { self.queue.append(command) }
 
     /// Runs `body` on the loop's thread and returns its result.
     ///
-    /// - Throws: what `body` throws; `TransportError` with code `shutDown`.
+    /// - Throws: the errors of `body`; `TransportError` with code `shutDown`.
     package func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
             let isAccepted = self.submit { continuation.resume(with: Swift.Result { try body() }) }
@@ -67,8 +66,8 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
         }
     }
 
-    /// Sends `request` and returns the whole response, whatever its status. Redirects are not followed. Connections are
-    /// reused; over TLS the loop speaks HTTP/2 with servers that offer it. Compressed bodies arrive decoded.
+    /// Sends `request` and returns the whole response, whatever its status. Does not follow redirects. Reuses
+    /// connections, and speaks HTTP/2 over TLS with servers that offer it. Decodes compressed bodies.
     ///
     /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled.
     package func perform(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -90,24 +89,24 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
     }
 
     /// Ends the loop. Queued commands run, transfers fail with code `shutDown`, and the ``TurnDelegate`` runs once
-    /// more. The loop sends as much as the peers take at once, closes streams with code `shutDown`, and drops timers.
+    /// more. The loop sends what the peers accept at once, closes streams with code `shutDown`, and drops timers.
     ///
-    /// Returns when the thread has ended; on that thread, at once. Any thread, any number of times. The caller must not
-    /// hold a lock that a command or callback waits for.
+    /// Returns when the thread has ended; on that thread, at once. Any thread may call this, any number of times. The
+    /// caller must not hold a lock that a command or callback waits for.
     package func shutdown() {
         self.queue.close()
         guard !self.isCurrent else { return }
         self.thread.withLock { thread in
-            // Waits for the thread itself, not only for its work: OpenSSL frees its thread data in the thread's last
-            // step, which must not coincide with exit(3) unloading OpenSSL.
+            // OpenSSL frees its thread data in the thread's last step. Without the join, exit(3) could unload OpenSSL
+            // during that step.
             thread?.join()
             thread = nil
         }
     }
 }
 
-/// Blocks signals on this thread, so that other threads get them; also a TLS library's SIGPIPE, which no option
-/// suppresses in older libcurl. Faults of this thread stay deliverable.
+/// Blocks signals on this thread, so that other threads receive them. Also blocks SIGPIPE from a TLS library, which
+/// older libcurl cannot suppress. Faults of this thread still raise their signals.
 private func blockSignals() {
     var signals = sigset_t()
     sigfillset(&signals)
@@ -119,19 +118,19 @@ private func blockSignals() {
 
 // MARK: - On the loop's thread
 
-// Calling these on any other thread is a programmer error and traps.
+// Calling these members on another thread is a programmer error and traps.
 extension EventLoop {
     package var clocks: Clocks { .machine }
     package var now: MonotonicInstant { self.live.now }
 
-    /// Starts to connect. The stream reports the outcome to the delegate, never before this call returns. During
-    /// shutdown it returns a closed stream and never calls the delegate.
+    /// Starts to connect. The stream reports the outcome to `delegate` after this call has returned. During shutdown,
+    /// returns a closed stream and never calls `delegate`.
     ///
     /// - Parameters:
-    ///   - sendTimeout: the longest that sent bytes may stay unacknowledged by the peer's kernel; then the connection
-    ///     counts as broken, with code `timedOut`. `nil` leaves it to the system, about 15 min.
+    ///   - sendTimeout: the longest time for the peer's kernel to acknowledge sent bytes. After that the stream fails
+    ///     with code `timedOut`. `nil`: the system's limit, about 15 min.
     ///     - Source: `TCP_USER_TIMEOUT` in tcp(7).
-    ///   - isInspected: whether ``ByteStream/report`` is recorded, which costs time and memory.
+    ///   - isInspected: whether to record ``ByteStream/report``, which costs time and memory.
     package func openStream(
         _ target: StreamTarget, sendTimeout: Duration? = nil, isInspected: Bool = false,
         delegate: any ByteStreamDelegate
@@ -139,19 +138,19 @@ extension EventLoop {
         self.live.streams.openStream(target, sendTimeout: sendTimeout, isInspected: isInspected, delegate: delegate)
     }
 
-    /// Runs `body` in the first turn that begins at or after `deadline`; timers fire in the order of their deadlines.
+    /// Runs `body` in the first turn that begins at or after `deadline`. Timers fire in the order of their deadlines.
     @discardableResult
     package func schedule(at deadline: MonotonicInstant, _ body: @escaping () -> Void) -> TimerID {
         self.live.timers.schedule(at: deadline, body)
     }
 
-    /// Cancels a timer; does nothing after the loop's end.
+    /// Does nothing after the loop's end.
     package func cancel(_ timer: TimerID) { self.core?.timers.cancel(timer) }
 
-    /// Calls `owner`, between two turns, when its descriptor becomes readable, or writable if `isWriting`. The loop
+    /// Calls `owner` between two turns when its descriptor becomes readable or, with `isWriting`, writable. The loop
     /// holds the owner until ``forget(_:)`` or its own end.
     ///
-    /// - Throws: `TransportError` when the kernel refuses to watch the descriptor.
+    /// - Throws: `TransportError` if the kernel refuses to watch the descriptor.
     package func watch(
         _ descriptor: Int32, isWriting: Bool, owner: any DescriptorOwner
     ) throws(TransportError) {
@@ -159,14 +158,13 @@ extension EventLoop {
         try self.live.sockets.watch(descriptor, for: interest, owner: .guest(owner))
     }
 
-    /// Call it before closing the descriptor.
+    /// Call this before closing the descriptor.
     package func forget(_ descriptor: Int32) { self.core?.sockets.forget(descriptor) }
 
-    /// Calls `delegate` in every turn, from this one on. The loop holds it until it is replaced or the loop ends.
+    /// Calls `delegate` in every turn from now on, and holds it until the loop's end.
     package func setTurnDelegate(_ delegate: (any TurnDelegate)?) { self.live.turnDelegate = delegate }
 
-    /// Calls `observer` at the start of a turn when the machine has slept or its calendar was set. The loop holds it
-    /// until it is replaced or the loop ends.
+    /// Calls `observer` at the start of a turn after the machine slept or its calendar was set.
     package func setClockObserver(_ observer: ((ClockJump) -> Void)?) { self.live.clockObserver = observer }
 
     var live: LoopCore {

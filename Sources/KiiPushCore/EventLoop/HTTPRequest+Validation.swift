@@ -1,8 +1,7 @@
 extension HTTPRequest {
-    /// Refuses a request that libcurl would send differently from its fields, or whose credentials an error could
-    /// quote.
+    /// Refuses a request that libcurl would send differently, or whose error text could contain credentials.
     ///
-    /// - Throws: `TransportError` with code `invalidConfiguration`. The detail quotes only the field's name.
+    /// - Throws: `TransportError` with code `invalidConfiguration`. The detail quotes only a field's name.
     func validate() throws(TransportError) {
         if let flaw = self.flaw { throw TransportError(.invalidConfiguration, detail: flaw) }
     }
@@ -20,7 +19,7 @@ extension HTTPRequest {
             guard HTTPRequest.isToken(field.name) else {
                 return "a field's name is not a token (RFC 9110 section 5.6.2)"
             }
-            // RFC 9110 section 5.5: these would end the field and begin another.
+            // These characters would end the field (RFC 9110 section 5.5).
             guard field.value.utf8.allSatisfy({ $0 != 0 && $0 != 0x0A && $0 != 0x0D }) else {
                 return "the field \(field.name) holds a line end or NUL"
             }
@@ -29,12 +28,11 @@ extension HTTPRequest {
     }
 
     private static func flaw(ofURL url: UnsafeBufferPointer<UInt8>) -> String? {
-        // The server part of the URL, credentials included.
         var authority = url[...]
         if let scheme = url.firstIndex(of: UInt8(ascii: ":")), url[scheme...].starts(with: "://".utf8) {
             authority = url[scheme...].dropFirst(3)
         }
-        // RFC 9110 section 4.2.4 deprecates credentials for http and https, and libcurl may quote the URL.
+        // RFC 9110 section 4.2.4 deprecates credentials in http and https URLs, and libcurl may quote the URL.
         guard !authority.prefix(while: { !$0.isOne(of: "/?#\\") }).contains(UInt8(ascii: "@")) else {
             return "the URL holds credentials: send them in a field"
         }

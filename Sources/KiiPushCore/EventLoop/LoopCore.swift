@@ -1,6 +1,6 @@
 import Glibc
 
-/// The loop itself: the state that lives on its thread, and the turn.
+/// The state of a loop on the loop's thread.
 final class LoopCore {
     private let queue: CommandQueue
     let sockets: SocketTable
@@ -10,12 +10,11 @@ final class LoopCore {
     let streams: StreamSet
     var turnDelegate: (any TurnDelegate)?
     var clockObserver: ((ClockJump) -> Void)?
-    /// Values that other types confine to this thread; see ``LoopIsolated``.
+    /// The values of ``LoopIsolated``.
     var values: [LoopKey: Any] = [:]
     private let readClocks: @Sendable () -> ClockReading?
     private var clocks = ClockWatch()
     private(set) var now = MonotonicInstant.now()
-    /// Whether the last turn ended in a wait.
     private var hasSlept = false
 
     init(_ configuration: EventLoop.Configuration, queue: CommandQueue, waker: Waker) throws(TransportError) {
@@ -32,13 +31,13 @@ final class LoopCore {
         }
     }
 
-    /// The core of the loop whose thread calls; `nil` elsewhere.
+    /// The core of the loop whose thread calls; `nil` on other threads.
     static var current: LoopCore? { LoopPlace.current?.core }
 
-    /// Takes turns until the queue is closed. Releases ``values`` while the core is still ``current``.
+    /// Runs turns until the queue is closed. ``current`` is still valid while ``values`` are released.
     func run() {
         while self.runCommands() {
-            // Only after a sleep: a busy loop notices the jump in its next turn after one.
+            // A busy loop notices a jump of the clocks only after its next sleep.
             if self.hasSlept, let jump = self.clocks.look(self.readClocks()) { self.clockObserver?(jump) }
             let horizon = self.timers.horizon
             while let body = self.timers.popDue(at: self.now, before: horizon) { body() }
@@ -47,7 +46,7 @@ final class LoopCore {
             self.commitAndFlush()
             self.sleep()
         }
-        // Commands submitted before the end are still stored and sent as far as possible; the loop reads nothing more.
+        // The last turn stores and sends the results of earlier commands, and reads nothing.
         self.transfers.endAll(.shutDown)
         self.turnDelegate?.loopEnds()
         self.commitAndFlush()
@@ -78,18 +77,17 @@ final class LoopCore {
 
     private func sleep() {
         if let pause = self.turnDelegate?.pauseBeforeNextTurn, pause > .zero {
-            // Sleeps instead of waiting for sockets: some are ready, and the wait would end at once. After 50 us more
-            // are ready. `Gathering` never asks for longer, and never after a message that came alone
-            // (`GatheringTests`). Measured behind mosquitto, alternating runs with and without the pause: 5.4 against
-            // 10.7 us of user time a message at QoS 0, 11.2 against 19.5 us at QoS 1. A command submitted meanwhile
-            // waits as long.
+            // Sleeps without waiting for sockets: some are ready, and that wait would end at once. After 50 us more are
+            // ready. `Gathering` never asks for longer, and never after a single message (`GatheringTests`). Measured
+            // behind mosquitto, alternating runs with and without the pause: 5.4 against 10.7 us of user time a message
+            // at QoS 0, 11.2 against 19.5 us at QoS 1. Commands wait as long.
             usleep(UInt32(clamping: pause.wholeNanoseconds / 1000))
         }
         self.hasSlept = self.queue.prepareToSleep() && !self.streams.hasWork
         self.sockets.wait(milliseconds: self.hasSlept ? self.sleepMilliseconds() : 0)
     }
 
-    /// The time until the next deadline, rounded up so that the loop does not wake too early; -1 means forever.
+    /// Rounded up, so that the loop does not wake too early. -1: no deadline.
     private func sleepMilliseconds() -> Int32 {
         let transfers = MonotonicInstant?.earlier(self.transfers.deadline, self.streams.nextDeadline())
         guard let deadline = MonotonicInstant?.earlier(self.timers.nextDeadline(), transfers) else { return -1 }
@@ -99,7 +97,7 @@ final class LoopCore {
 
 /// The thread-local state of a loop's thread.
 final class LoopPlace {
-    /// The loop's queue; a loop recognises its thread by it.
+    /// Identifies the loop.
     let queue: CommandQueue
     private(set) var core: LoopCore?
 
@@ -108,7 +106,7 @@ final class LoopPlace {
         self.queue = queue
     }
 
-    /// The place of this thread; `nil` outside loops.
+    /// `nil` outside a loop's thread.
     static var current: LoopPlace? {
         pthread_getspecific(LoopPlace.slot).map { Unmanaged<LoopPlace>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -120,10 +118,8 @@ final class LoopPlace {
         return slot
     }()
 
-    /// Runs the loop on its thread.
-    ///
-    /// The place stays ``current`` until the core is released. The core may release the last reference to its loop,
-    /// which then must not wait for its own thread.
+    /// Runs the loop on its thread. Stays ``current`` until the core is released: this may release the loop itself,
+    /// whose `deinit` must recognise its own thread.
     func live() {
         let code = pthread_setspecific(LoopPlace.slot, Unmanaged.passUnretained(self).toOpaque())
         precondition(code == 0, "pthread_setspecific failed with \(code)")

@@ -2,24 +2,23 @@ import Synchronization
 
 /// A value confined to a loop's thread, behind a handle that any thread may hold.
 ///
-/// Reading ``value`` on any other thread is a programmer error and traps. Do not pass the result to another thread. The
-/// loop releases the value on its thread: in a turn after the handle is gone, or when the loop ends.
+/// Reading ``value`` on another thread is a programmer error and traps. Do not pass the value to another thread. The
+/// loop releases the value on its thread: in a turn after the handle's release, or when the loop ends.
 package final class LoopIsolated<Value>: Sendable {
     private let key = LoopKey()
     private let queue: CommandQueue
 
-    /// Stores `value`. Call it on the loop's thread, in one of its turns; anything else is a programmer error.
+    /// Call this on the loop's thread; anything else is a programmer error.
     package init(confining value: Value, to loop: EventLoop) {
         self.queue = loop.queue
         loop.live.values[self.key] = value
     }
 
     deinit {
-        // A closed queue drops the command; the ending loop releases all values.
+        // A closed queue drops the command. The ending loop releases all values.
         _ = self.queue.append { [key = self.key] in LoopCore.current?.values.removeValue(forKey: key) }
     }
 
-    /// The value. Loop thread only.
     package var value: Value {
         guard let value = LoopCore.current?.values[self.key] as? Value else {
             preconditionFailure("a value of the event loop was touched off the loop's thread, or after its end")
@@ -28,7 +27,6 @@ package final class LoopIsolated<Value>: Sendable {
     }
 }
 
-/// Identifies a value, unique in the process.
 struct LoopKey: Hashable, Sendable {
     private static let last = Atomic<UInt64>(0)
     private let number = LoopKey.last.wrappingAdd(1, ordering: .relaxed).newValue

@@ -1,13 +1,13 @@
 import CCurl
 
-/// A proxy's address and credentials, kept apart so that an error that quotes the address shows no credentials.
+/// A proxy's address and credentials. They are separate, so that an error can quote the address.
 struct ProxyAddress {
     /// Without user name and password.
     let address: String
     private let userName: Secret?
     private let password: Secret?
 
-    /// Parses `text`, a URL; without a scheme it is an HTTP proxy.
+    /// Parses a URL. Without a scheme, the proxy is an HTTP proxy.
     ///
     /// - Throws: `TransportError` with code `invalidConfiguration`; its detail does not quote `text`.
     init(_ text: String) throws(TransportError) {

@@ -1,5 +1,5 @@
-/// Unsent bytes of a stream. The front array stays unchanged until it has been sent: OpenSSL wants a write that would
-/// block repeated from the same address.
+/// Unsent bytes of a stream. The front array stays unchanged until it is sent: OpenSSL requires the same address for a
+/// repeated write.
 struct SendBuffer {
     private var front: [UInt8] = []
     private var sentOfFront = 0
@@ -17,8 +17,8 @@ struct SendBuffer {
         }
     }
 
-    /// Passes bytes to `write` until all are sent or it returns `nil`, which means that it takes none for now. Returns
-    /// whether all bytes were sent.
+    /// Passes bytes to `write` until all are sent, or until `write` returns `nil` because it would block. Returns
+    /// whether all were sent.
     mutating func drain<Failure: Error>(
         _ write: (UnsafeRawBufferPointer) throws(Failure) -> Int?
     ) throws(Failure) -> Bool {

@@ -4,11 +4,11 @@ import Glibc
 /// A ``ByteStream`` over a socket that libcurl has connected.
 package final class SocketStream: ByteStream {
     private enum State {
-        /// Connecting, or waiting for its turn to connect; bytes to send are buffered. Exits: `open`, `closed`.
+        /// Connecting, or waiting for a place to connect. Exits: `open`, `closed`.
         case connecting
         /// Exits: `lingering`, `closed`.
         case open
-        /// The owner has left and buffered bytes are still being sent. Exit: `closed`.
+        /// The owner has closed the stream, and queued bytes are still being sent. Exit: `closed`.
         case lingering
         case closed
     }
@@ -22,16 +22,16 @@ package final class SocketStream: ByteStream {
     private var interest: Epoll.Interest?
     private var peerHasClosed = false
     private var sendError: TransportError?
-    // The kernel's reason for a broken connection. The kernel reports it once, and libcurl would not pass it on.
+    // The kernel's reason for a broken connection. The kernel reports it once, and libcurl would drop it.
     private var breakage: TransportError?
-    // Whether libcurl may hold bytes that the socket no longer shows, as a TLS layer does.
+    // Whether libcurl may hold bytes that are no longer in the socket, as with TLS.
     private let isBuffered: Bool
     private let sendTimeout: Duration?
     let target: StreamTarget
     let isInspected: Bool
-    /// Whether the stream holds one of its target's places for connecting.
+    /// Whether the stream has a place in the ``ConnectQueue``.
     var isConnecting = false
-    /// Number of streams that had connected to the target when this stream's turn came.
+    /// The number of streams connected to the target when this stream started.
     var connectedBefore = 0
     var isQueuedForFlush = false
     var isQueuedForDrain = false
@@ -95,7 +95,7 @@ package final class SocketStream: ByteStream {
 
 extension SocketStream {
     func start(_ easy: CurlEasy, in group: StreamGroup) throws(TransportError) {
-        // Safe to escape: the set of streams keeps this object until `tearDown` has removed the handle.
+        // Safe to escape: StreamSet keeps this object until `tearDown` has removed the handle.
         try easy.setUnowned(CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
         try group.add(easy)
         self.connection = (easy, group, -1)
@@ -115,8 +115,8 @@ extension SocketStream {
         }
         self.streams?.connectEnded(self, .connected)
         self.connection = (easy, group, descriptor)
-        // libcurl reads at most this much at a time, CURLOPT_BUFFERSIZE(3). Set only now, since a connecting stream
-        // would waste the memory. A libcurl that refuses the size reads in smaller pieces.
+        // The most that libcurl reads at a time (CURLOPT_BUFFERSIZE(3)). Set only now, since a connecting stream would
+        // waste the memory.
         _ = ccurl_easy_set_long(easy.raw, CURLOPT_BUFFERSIZE, StreamSet.receiveBytes)
         if let sendTimeout = self.sendTimeout {
             var milliseconds = UInt32(clamping: sendTimeout.wholeMillisecondsRoundedUp)
@@ -126,7 +126,7 @@ extension SocketStream {
         self.state = self.delegate == nil ? .lingering : .open
         self.updateInterest()
         if !self.outgoing.isEmpty { self.streams?.queueFlush(self) }
-        // The TLS layer may have read the peer's first bytes along with the end of its handshake.
+        // TLS may have read the peer's first bytes together with the end of the handshake.
         if self.isBuffered { self.streams?.queueDrain(self) }
         self.delegate?.streamDidConnect(self)
     }
@@ -149,8 +149,7 @@ extension SocketStream {
         }
     }
 
-    /// Passes received bytes to the delegate: up to about `limit` bytes, or until `isSated`. Returns whether more may
-    /// follow.
+    /// Delivers up to about `limit` received bytes, or until `isSated`. Returns whether more may follow.
     func drain(into buffer: UnsafeMutableRawBufferPointer, limit: Int, until isSated: () -> Bool) -> Bool {
         var taken = 0
         while self.state == .open || self.state == .lingering, !self.isPaused {
@@ -185,9 +184,9 @@ extension SocketStream {
             }
             self.wantsToWrite = !isDone
             self.updateInterest()
-            // Closing with unread bytes would send a reset, which overtakes the bytes just written. So this side shuts
-            // down its half only, and waits for the peer to close. With TLS only the peer closes: an MQTT server does
-            // so on DISCONNECT (MQTT 3.1.1 section 3.14.4).
+            // Closing with unread bytes would send a reset, which overtakes the sent bytes. So this side shuts down
+            // only its sending half, and waits for the peer to close. With TLS only the peer closes, as an MQTT server
+            // does on DISCONNECT (MQTT 3.1.1 section 3.14.4).
             if isDone, self.state == .lingering, !self.isBuffered, let descriptor = self.connection?.descriptor {
                 shutdown(descriptor, Int32(SHUT_WR))
             }
@@ -196,8 +195,8 @@ extension SocketStream {
         }
     }
 
-    /// Closes the stream and reports the error to its owner. The kernel's reason replaces `error`, unless `error` is
-    /// the server's own reason.
+    /// Closes the stream and reports the error. The kernel's reason replaces `error`, unless `error` has the server's
+    /// own reason.
     func fail(_ error: TransportError) {
         guard self.state != .closed else { return }
         let delegate = self.delegate
@@ -227,14 +226,14 @@ extension SocketStream {
                 return (filled, .ended(TransportError(.connectionLost, detail: "the peer closed the connection")))
             }
             filled += count
-            // A plain socket that returns less than it could is empty, and epoll reports when it fills again. A TLS
-            // layer returns one record at a time and may hold the next, which epoll cannot see: read until it has none.
+            // A short read from a plain socket empties it, and epoll reports new bytes. TLS returns one record at a
+            // time and may hold another, which epoll cannot see.
             if !self.isBuffered, filled < buffer.count { return (filled, .wouldBlock) }
         }
         return (filled, .full)
     }
 
-    // libcurl's message names the URL, which for a Unix socket is made up.
+    // For a Unix socket, libcurl's message would name an invented URL.
     private func connectError(_ easy: CurlEasy, _ code: CURLcode) -> TransportError {
         var error = easy.error(code)
         if case .unix(let path) = self.target, error.code == .connectionRefused {
@@ -243,7 +242,7 @@ extension SocketStream {
         return error
     }
 
-    // The peer may have sent its reason before it stopped reading, as a broker does: read that first.
+    // A broker may send its reason before it stops reading, so received bytes are read first.
     private func sendFailed(_ error: TransportError) {
         self.outgoing.removeAll()
         self.wantsToWrite = false
@@ -272,7 +271,7 @@ extension SocketStream {
         }
     }
 
-    /// Returns the kernel's reason for a broken connection; `nil` when the peer merely closed it.
+    /// `nil` if the peer merely closed the connection.
     private func kernelError() -> TransportError? {
         var code: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -282,7 +281,7 @@ extension SocketStream {
         let detail = errorText(code)
         return switch code {
         case ECONNRESET, EPIPE, ECONNABORTED: TransportError(.connectionLost, detail: detail)
-        // The peer is silent: bytes stay unacknowledged, or the route is gone.
+        // The peer is silent: it acknowledges nothing, or the route is gone.
         default: TransportError(.timedOut, detail: "the peer cannot be reached any more: \(detail)")
         }
     }

@@ -4,14 +4,14 @@ final class SocketTable {
         /// A connection attempt or an HTTP transfer.
         case multi(EventedMulti)
         case stream(SocketStream)
-        /// Not a socket: readable when the clocks have jumped.
+        /// Readable after a jump of the clocks.
         case alarm(ClockAlarm)
         /// A descriptor of another library.
         case guest(any DescriptorOwner)
     }
 
     private struct Watch {
-        /// `nil` for an idle connection that libcurl keeps for a later transfer.
+        /// `nil`: an idle connection that libcurl keeps for a later transfer.
         var owner: Owner?
         var interest: Epoll.Interest
     }
@@ -35,18 +35,17 @@ final class SocketTable {
         self.epoll.forget(descriptor)
     }
 
-    /// Releases every owner. Owners hold the table, so this breaks the cycle.
+    /// Owners hold the table, so this breaks a reference cycle.
     func forgetAll() { self.watches = [:] }
 
-    /// Releases `descriptor` if libcurl still owns it; a connected stream keeps its own. The kernel goes on watching
-    /// the socket, which saves two system calls a request. An event on it meanwhile removes it from the table.
+    /// Removes the owner if libcurl still owns the descriptor. epoll keeps watching the descriptor, which saves two
+    /// system calls a request. An event without an owner removes the descriptor.
     func release(_ descriptor: Int32) {
         if case .multi = self.watches[descriptor]?.owner { self.watches[descriptor]?.owner = nil }
     }
 
-    /// Sleeps until a socket is ready or another thread wakes the loop, at most `milliseconds`, then calls the owners.
-    ///
-    /// - Returns: the number of ready sockets.
+    /// Sleeps until a socket is ready or another thread wakes the loop, at most `milliseconds`. Then calls the owners,
+    /// and returns the number of ready sockets.
     @discardableResult
     func wait(milliseconds: Int32) -> Int {
         self.epoll.wait(milliseconds: milliseconds)

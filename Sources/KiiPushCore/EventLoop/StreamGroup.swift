@@ -1,10 +1,9 @@
 import CCurl
 
-/// Some of a loop's streams in one multi handle. Loop thread only.
+/// Up to ``capacity`` streams in one multi handle. Loop thread only.
 ///
-/// Each `curl_easy_recv` and `curl_easy_send` searches all connections of its multi handle. Streams therefore have
-/// handles of their own, apart from the transfers, in groups small enough for a cheap search. A gateway has thousands
-/// of streams.
+/// Each `curl_easy_recv` and `curl_easy_send` searches all connections of its multi handle. Small groups keep this
+/// cheap, since a gateway has thousands of streams.
 final class StreamGroup {
     static let capacity = 32
 
@@ -30,7 +29,7 @@ final class StreamGroup {
         self.streams -= 1
     }
 
-    /// Runs the due work and returns the streams that have connected or failed since the last call.
+    /// Runs the due work, and returns the streams that have connected or failed.
     func takeSettled(at now: MonotonicInstant) -> [(stream: SocketStream, result: CURLcode)] {
         guard self.multi.advance(at: now) else { return [] }
         var settled: [(stream: SocketStream, result: CURLcode)] = []

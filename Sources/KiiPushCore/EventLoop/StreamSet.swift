@@ -2,11 +2,11 @@ import CCurl
 
 /// All byte streams of one loop. Loop thread only.
 final class StreamSet {
-    /// The size of the buffer that all streams share: each read is delivered before the next.
+    /// The size of the receive buffer that all streams share.
     ///
-    /// A larger buffer costs more than the reads that it saves (measured). If the messages of one read come to 128 KiB
-    /// and are freed before the next, glibc's malloc returns the memory to the kernel (mallopt(3)). The kernel then
-    /// clears new pages for the next read.
+    /// A larger buffer is slower (measured). If the messages of one read come to 128 KiB and are freed before the next,
+    /// glibc's malloc returns the memory to the kernel (mallopt(3)). The kernel then clears new pages for the next
+    /// read.
     static let receiveBytes = 64 << 10
 
     let sockets: SocketTable
@@ -15,7 +15,7 @@ final class StreamSet {
     private let timers: TimerHeap
     private let buffer: UnsafeMutableRawBufferPointer
     private var groups: [StreamGroup] = []
-    /// The groups in which libcurl has work: usually none, since libcurl only connects.
+    /// The groups in which libcurl has work. Usually there are none, since libcurl only connects.
     private var stirred: [StreamGroup] = []
     private var streams: [ObjectIdentifier: SocketStream] = [:]
     private var connectQueue: ConnectQueue
@@ -77,12 +77,11 @@ final class StreamSet {
         }
     }
 
-    /// Whether the set has work that no socket will announce.
+    /// Whether there is work that epoll will not report.
     var hasWork: Bool { !self.toDrain.isEmpty || !self.toFlush.isEmpty || !self.doomed.isEmpty }
 
     func nextDeadline() -> MonotonicInstant? { self.stirred.lazy.compactMap(\.deadline).min() }
 
-    /// Continues connecting and delivers received bytes, until the turn is sated.
     func process(now: MonotonicInstant, isSated: () -> Bool) {
         let groups = self.stirred
         self.stirred.removeAll(keepingCapacity: true)
@@ -99,7 +98,7 @@ final class StreamSet {
         var unfinished: [SocketStream] = []
         for (index, stream) in streams.enumerated() {
             if isSated() {
-                // Streams that had no turn go first in the next one.
+                // Streams that had no turn go first in the next turn.
                 self.toDrain = streams[index...] + self.toDrain
                 break
             }
@@ -120,7 +119,7 @@ final class StreamSet {
     }
 
     func endAll(_ error: TransportError) {
-        // A delegate that hears of the end may open another stream: refuse it.
+        // A delegate that is told of the end may open another stream, which is refused.
         self.hasEnded = true
         for stream in self.streams.values { stream.fail(error) }
         self.doomed = []
@@ -151,16 +150,16 @@ final class StreamSet {
             if self.options.usesProxy { try easy.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
         }
         self.options.trustChanges(easy, usesTLS: true)
-        // 1, not 2, which would also open a WebSocket: connect and stop there.
+        // Connect only. 2 would also open a WebSocket.
         try easy.set(CURLOPT_CONNECT_ONLY, 1)
-        // The stream speaks no HTTP, so the TLS handshake offers none.
+        // The stream does not speak HTTP, so the TLS handshake must not offer HTTP.
         try easy.set(CURLOPT_SSL_ENABLE_ALPN, 0)
         try easy.set(CURLOPT_TCP_NODELAY, 1)
-        // Detects a dead peer after 75 s even when nothing is sent; with a send timeout, after one probe.
+        // Detects a dead peer after 75 s without traffic; with a send timeout, after one probe.
         try easy.set(CURLOPT_TCP_KEEPALIVE, 1)
         try easy.set(CURLOPT_TCP_KEEPIDLE, 60)
         try easy.set(CURLOPT_TCP_KEEPINTVL, 15)
-        // Without it libcurl would print the proxy's answer to a refused tunnel on standard output.
+        // Otherwise libcurl prints the proxy's answer to a refused tunnel on standard output.
         try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_WRITEFUNCTION, discard))
         return easy
     }
@@ -181,10 +180,10 @@ extension StreamSet {
         self.toFlush.append(stream)
     }
 
-    /// Fails `stream` in the next turn, outside any call into it.
+    /// Fails `stream` in the next turn, outside any call to the stream.
     func doom(_ stream: SocketStream, _ error: TransportError) { self.doomed.append((stream, error)) }
 
-    /// Gives the connecting stream's place to the next one.
+    /// Frees the stream's place for the next waiting stream.
     func connectEnded(_ stream: SocketStream, _ ending: ConnectQueue.Ending) {
         guard stream.isConnecting else { return }
         stream.isConnecting = false

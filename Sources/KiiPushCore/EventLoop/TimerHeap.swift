@@ -1,9 +1,9 @@
-/// Names a scheduled timer of one loop. Never reused.
+/// Identifies a timer of one loop. Never reused.
 package struct TimerID: Sendable, Hashable {
     let number: UInt64
 }
 
-/// Timers in order of deadline, then of scheduling. Pure: the caller passes the time.
+/// Timers in the order of deadline, then of scheduling.
 package final class TimerHeap {
     private struct Entry {
         var deadline: MonotonicInstant
@@ -34,11 +34,11 @@ package final class TimerHeap {
         return TimerID(number: number)
     }
 
-    /// Cancels a timer; does nothing if it has fired or was cancelled.
+    /// Does nothing if the timer has fired or was cancelled.
     package func cancel(_ id: TimerID) {
         guard self.bodies.removeValue(forKey: id.number) != nil else { return }
-        // Keep-alive timers are rescheduled far more often than they fire; without this cleanup the heap would hold
-        // every one.
+        // Keep-alive timers are rescheduled far more often than they fire. Without this cleanup, their entries would
+        // fill the heap.
         if self.entries.count > 2 * self.bodies.count + 64 {
             self.entries.removeAll { self.bodies[$0.number] == nil }
             self.entries.sort { $0.precedes($1) }
@@ -50,11 +50,10 @@ package final class TimerHeap {
         self.bodies = [:]
     }
 
-    /// The identifier of the next timer to be scheduled; see ``popDue(at:before:)``.
     package var horizon: TimerID { TimerID(number: self.nextNumber) }
 
-    /// Removes and returns the first timer that is due at `now` and older than `horizon`. The horizon keeps a timer
-    /// that reschedules itself for the past from holding up the turn.
+    /// Removes and returns the first timer that is due at `now` and was scheduled before `horizon`. A timer that
+    /// schedules another due timer in every turn would otherwise never let the turn end.
     package func popDue(at now: MonotonicInstant, before horizon: TimerID) -> (() -> Void)? {
         self.dropCancelledRoots()
         guard let first = self.entries.first, first.deadline <= now, first.number < horizon.number else { return nil }

@@ -11,12 +11,11 @@ final class Transfer {
     private var fieldList: UnsafeMutablePointer<curl_slist>?
     private let isPlainGet: Bool
     private let isHeadEnough: Bool
-    /// Called once the head of the final response is complete, for a request that needs no more.
+    /// Called when the final response's head is complete, if the request needs only the head.
     var onHead: (() -> Void)?
-    // The error with which one of our callbacks stopped libcurl.
+    // The reason why a callback stopped libcurl.
     private var refusal: TransportError?
 
-    /// Sets the options that all transfers share, on a fresh or reset handle.
     static func prepare(_ easy: CurlEasy, _ options: ConnectionOptions) throws(TransportError) {
         try easy.prepare()
         try options.apply(to: easy)
@@ -32,9 +31,7 @@ final class Transfer {
         try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_HEADERFUNCTION, receiveLine))
     }
 
-    /// Passes received bytes to their transfer.
-    ///
-    /// - Returns: the number of bytes that the transfer took; 0 makes libcurl stop.
+    /// Returns the number of bytes accepted; 0 makes libcurl stop.
     private static func hand(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, to context: UnsafeMutableRawPointer?,
         _ receive: (Transfer, UnsafeRawBufferPointer) -> Bool
@@ -55,24 +52,22 @@ final class Transfer {
         try easy.set(CURLOPT_URL, request.url)
         try easy.setMilliseconds(CURLOPT_TIMEOUT_MS, request.timeout)
         try easy.set(CURLOPT_FRESH_CONNECT, 0)
-        // Over TLS, where the server may agree on HTTP/2: wait for a connection that may multiplex instead of opening
-        // one for each transfer.
+        // Over TLS, waits for a connection that may become HTTP/2, instead of opening one for each transfer.
         try easy.set(CURLOPT_PIPEWAIT, request.url.hasPrefix("https:") ? 1 : 0)
         try self.setMethod(request)
         if request.method != "GET", request.method != "HEAD" { try self.forbidRepetition() }
         try self.setFields(request)
-        // Safe to escape: the set of transfers keeps this object until it has removed the handle, and libcurl reads
-        // these pointers only during a transfer.
+        // Safe to escape: TransferSet keeps this object until it has removed the handle. libcurl reads these pointers
+        // only during a transfer.
         let context = Unmanaged.passUnretained(self).toOpaque()
         try easy.setUnowned(CURLOPT_PRIVATE, context)
         try easy.setUnowned(CURLOPT_WRITEDATA, context)
         try easy.setUnowned(CURLOPT_HEADERDATA, context)
     }
 
-    /// Prepares the removed handle for another transfer.
     func release(_ options: ConnectionOptions) throws(TransportError) {
         if self.isPlainGet {
-            // The next transfer sets every other option anew; this list is freed with this object.
+            // The next transfer sets all other options anew. This object frees the list.
             try self.easy.check(ccurl_easy_set_list(self.easy.raw, CURLOPT_HTTPHEADER, nil))
         } else {
             self.easy.reset()
@@ -82,18 +77,18 @@ final class Transfer {
 
     deinit { curl_slist_free_all(self.fieldList) }
 
-    /// Whether the server answered the idle connection instead of the request.
+    /// Whether the response belongs to the idle connection, not to the request.
     ///
-    /// A server that closes an idle connection may send 408 first; libcurl takes that for the answer to the next
-    /// request. A gateway whose server is silent also says 408, but later, and the server may have carried out the
-    /// request. With 421 the server asks for another connection.
+    /// A server that closes an idle connection may send 408 first; libcurl takes that 408 for the next response. A
+    /// gateway with a silent server also sends 408, but later, and that server may have carried out the request. 421
+    /// asks for another connection.
     ///
     /// - Source: RFC 9110, sections 15.5.9 and 15.5.20
     var isAnsweredByKeptConnection: Bool {
         guard self.easy.integer(CURLINFO_NUM_CONNECTS) == 0 else { return false }
         switch self.easy.integer(CURLINFO_RESPONSE_CODE) {
         case 408:
-            // HTTP/2 answers each stream by itself.
+            // HTTP/2 answers each stream separately.
             guard self.easy.integer(CURLINFO_HTTP_VERSION) <= CURL_HTTP_VERSION_1_1 else { return false }
             let sent = self.easy.microseconds(CURLINFO_PRETRANSFER_TIME_T)
             return self.easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) - sent < Transfer.longestGoodbye
@@ -102,10 +97,10 @@ final class Transfer {
         }
     }
 
-    /// The time in microseconds after which a 408 answers the request itself. Gateways wait longer for their server.
+    /// Microseconds after which a 408 answers the request. Gateways wait longer for their server.
     private static let longestGoodbye = 1_000_000
 
-    /// Discards the answer and prepares the removed handle to send the request on a new connection.
+    /// Discards the response, so that the request can be sent on a new connection.
     func beginAnew() throws(TransportError) {
         self.head = ResponseHead()
         self.body = []
@@ -125,7 +120,7 @@ final class Transfer {
         if let body = request.body {
             try self.easy.set(CURLOPT_POST, 1)
             try self.easy.set(CURLOPT_POSTFIELDSIZE, body.count)
-            // libcurl copies as many bytes as the size above says; an empty array may have no base address.
+            // libcurl copies as many bytes as POSTFIELDSIZE says. An empty array may have no base address.
             let code = (body.isEmpty ? [0] : body).withUnsafeBytes { bytes in
                 ccurl_easy_set_pointer(
                     self.easy.raw, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
@@ -139,11 +134,11 @@ final class Transfer {
         }
     }
 
-    /// Makes libcurl send the request only once; the caller decides about repeats.
+    /// Makes libcurl send the request only once.
     ///
-    /// When a reused connection ends without an answer, libcurl repeats the request on another one, although the server
-    /// may have carried it out. libcurl never repeats RTSP's RECEIVE, and recognises it by this option, which has no
-    /// other effect on HTTP. A libcurl without RTSP lacks the option; the request then gets a new connection.
+    /// If a reused connection ends without a response, libcurl repeats the request, although the server may have
+    /// carried it out. libcurl never repeats RTSP's RECEIVE; this option has no other effect on HTTP. A libcurl without
+    /// RTSP lacks the option, and the request then gets a new connection.
     private func forbidRepetition() throws(TransportError) {
         let code = ccurl_easy_set_long(self.easy.raw, CURLOPT_RTSP_REQUEST, Int(CURL_RTSPREQ_RECEIVE))
         if code != CURLE_OK { try self.easy.set(CURLOPT_FRESH_CONNECT, 1) }
@@ -151,12 +146,11 @@ final class Transfer {
 
     private func setFields(_ request: HTTPRequest) throws(TransportError) {
         for field in request.fields {
-            // A name followed by a semicolon tells libcurl that the value is empty, CURLOPT_HTTPHEADER(3).
+            // The semicolon tells libcurl that the value is empty (CURLOPT_HTTPHEADER(3)).
             try self.appendLine(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
         if request.body != nil {
-            // A name without a value removes the field that libcurl would add: "Expect: 100-continue", or a form's
-            // media type.
+            // A name without a value removes a field that libcurl would add.
             if !request.hasField("Expect") { try self.appendLine("Expect:") }
             if !request.hasField("Content-Type") { try self.appendLine("Content-Type:") }
         }
@@ -188,7 +182,7 @@ final class Transfer {
         guard self.head.append(line) else {
             return self.refuse("the response's header fields and trailers are larger than \(limit) bytes")
         }
-        // A request that will be repeated keeps its whole time limit.
+        // A request that will be sent again keeps its whole time limit.
         if self.isHeadEnough, self.hasFinalHead, !self.isAnsweredByKeptConnection { self.onHead.take()?() }
         return true
     }
@@ -199,11 +193,11 @@ final class Transfer {
     }
 }
 
-/// One caller's claim on one transfer, shared by the calling task and the loop.
+/// A caller's handle on one transfer, shared by the calling task and the loop.
 final class TransferTicket: Sendable {
     typealias Continuation = CheckedContinuation<HTTPResponse, any Error>
 
-    // Also set by a cancellation that comes before the transfer exists.
+    // Cancellation may come before the transfer exists.
     private let wasCancelled = Atomic<Bool>(false)
 
     var isCancelled: Bool { self.wasCancelled.load(ordering: .acquiring) }

@@ -2,10 +2,10 @@ import CCurl
 
 /// All HTTP transfers of one loop. Loop thread only.
 final class TransferSet {
-    /// The most handles kept for reuse: enough for normal use, not for the largest burst.
+    /// The most idle handles kept for reuse.
     private static let spareHandles = 64
 
-    /// The margin by which this side's timeout follows libcurl's, whose message says more.
+    /// The delay of this timeout after libcurl's, whose message says more.
     private static let grace = Duration.milliseconds(100)
 
     private struct Running {
@@ -29,7 +29,7 @@ final class TransferSet {
         self.timers = timers
         self.maximumBodyBytes = configuration.maximumBodyBytes
         try self.multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
-        // libcurl's default shrinks with the number of running transfers, and would close the connections of a burst.
+        // libcurl's default depends on the number of running transfers, and would close the connections of a burst.
         try self.multi.set(CURLMOPT_MAXCONNECTS, configuration.maximumConnectionsPerHost)
     }
 
@@ -73,7 +73,6 @@ final class TransferSet {
 
     var deadline: MonotonicInstant? { self.multi.deadline }
 
-    /// Runs the due work and ends finished transfers.
     func process(now: MonotonicInstant) {
         guard self.multi.advance(at: now) else { return }
         self.multi.forEachFinished { easy, code in
@@ -83,7 +82,7 @@ final class TransferSet {
         }
     }
 
-    /// Sends the request again within its remaining time. Returns whether that worked.
+    /// Sends the request again within its remaining time. Returns false on failure.
     private func beginAnew(_ transfer: Transfer) -> Bool {
         self.multi.remove(transfer.easy)
         do {
@@ -108,7 +107,7 @@ final class TransferSet {
         self.timers.cancel(running.timer)
         self.multi.remove(transfer.easy)
         if self.spare.count < TransferSet.spareHandles, (try? transfer.release(self.options)) != nil {
-            // Otherwise the handle is dropped, and the next transfer meets the failure when it makes its own.
+            // A handle that cannot be prepared is dropped.
             self.spare.append(transfer.easy)
         }
         running.continuation.resume(with: result)

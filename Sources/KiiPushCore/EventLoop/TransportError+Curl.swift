@@ -2,23 +2,22 @@ import CCurl
 import Glibc
 
 extension TransportError {
-    /// Translates libcurl's `code`. `text` is the content of its error buffer, preferred when not empty. `text` holds
-    /// no credentials: URLs with credentials are refused, and libcurl gets a proxy's apart from its address.
+    /// `text` is the content of libcurl's error buffer, used unless empty.
     static func curl(_ code: CURLcode, text: String = "") -> TransportError {
         let detail = (text.isEmpty ? String(cString: curl_easy_strerror(code)) : text).withoutCredentials
         var error = TransportError(TransportError.Code(code), detail: detail, curlCode: Int(code.rawValue))
-        // libcurl has no code for TLS alerts, and passes on the TLS library's message, here OpenSSL's.
+        // libcurl has no code for TLS alerts. Its text contains the message of the TLS library, here OpenSSL's.
         if detail.contains(bytesOf: "alert certificate required") {
             // RFC 8446 section 6.2. The alert comes after the handshake, so libcurl reports a failed read.
             error.code = .clientCertificateRequired
             error.detail = "the server asks for a client certificate (\(detail))"
         } else if detail.contains(bytesOf: "alert handshake failure") {
-            // TLS 1.2 says no more to a client without a certificate, RFC 5246 section 7.4.6.
+            // TLS 1.2 says no more to a client without a certificate (RFC 5246 section 7.4.6).
             error.code = .clientCertificateRequired
             error.detail = "the server refused the handshake, perhaps for want of a client certificate (\(detail))"
         }
         if Self.neededDescriptor(code), let shortage = self.shortage {
-            // libcurl does not say why it got no socket or could not read a file.
+            // libcurl does not say why it could not open a socket or a file.
             error.isShortage = true
             if error.code == .invalidConfiguration { error.code = .other }
             error.detail += " (\(errorText(shortage)))"
@@ -26,7 +25,7 @@ extension TransportError {
         return error
     }
 
-    /// Whether the failed step needs a descriptor and comes before anything is sent.
+    /// Whether the failed step needs a descriptor and comes before sending.
     private static func neededDescriptor(_ code: CURLcode) -> Bool {
         [
             CURLE_FAILED_INIT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT,
@@ -53,11 +52,11 @@ extension TransportError.Code {
             // 97 is CURLE_PROXY, which headers before 7.73 lack: a SOCKS proxy refused.
             case CURLE_COULDNT_CONNECT, CURLcode(97): .connectionRefused
             case CURLE_OPERATION_TIMEDOUT: .timedOut
-            // libcurl before 7.62 said 51 for a wrong name.
+            // libcurl before 7.62 used 51 for a wrong name.
             case CURLE_PEER_FAILED_VERIFICATION, CURLcode(51), CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
                 CURLE_SSL_INVALIDCERTSTATUS:
                 .certificateNotTrusted
-            // All occur before anything is sent.
+            // These errors occur before anything is sent.
             case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED: .tlsFailed
             case CURLE_SSL_SHUTDOWN_FAILED, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE,
                 CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_NO_CONNECTION_AVAILABLE:

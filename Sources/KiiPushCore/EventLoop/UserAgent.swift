@@ -1,11 +1,10 @@
 import CCurl
 
-/// The program's name for HTTP servers and proxies (RFC 9110 section 10.1.5).
+/// The value of the `User-Agent` field (RFC 9110 section 10.1.5).
 package enum UserAgent {
     /// The version of the library and of the tool.
     package static let version = "0.1.0"
 
-    /// The library and libcurl, with their versions.
     package static let ofLibrary: String = {
         let curl = curl_version_info(CURLVERSION_FIRST)?.pointee.version.map { " libcurl/" + String(cString: $0) }
         return "KiiPushCore/\(UserAgent.version)" + (curl ?? "")

@@ -1,6 +1,6 @@
-/// A ``ByteStream`` inside a WebSocket, over the stream that carries it.
+/// A ``ByteStream`` inside a WebSocket, over a ``SocketStream``.
 final class WebSocketStream: ByteStream, ByteStreamDelegate {
-    /// The stream leaves pings unanswered at this many unsent bytes: the server is not reading.
+    /// At this many unsent bytes, pings stay unanswered: the server is not reading.
     private static let unsentLimit = 64 << 10
 
     private var delegate: (any ByteStreamDelegate)?
@@ -15,7 +15,7 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
     private let timeout: Duration
     private var timer: TimerID?
 
-    /// - Parameter timeout: the limit for the opening handshake, from the moment that the connection stands.
+    /// - Parameter timeout: the limit for the opening handshake, once the carrier is connected.
     init(_ upgrade: WebSocketUpgrade, delegate: any ByteStreamDelegate, timers: TimerHeap, timeout: Duration) {
         self.upgrade = upgrade
         self.delegate = delegate
@@ -23,7 +23,6 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
         self.timeout = timeout
     }
 
-    /// Starts on a carrier whose delegate is this stream.
     func begin(on carrier: SocketStream) { self.carrier = carrier.isClosed ? nil : carrier }
 
     var isPaused: Bool { self.carrier?.isPaused ?? false }
@@ -48,7 +47,7 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
     }
 
     func closeAfterFlush() {
-        // The WebSocket is not open, so nothing could be sent.
+        // Nothing can be sent before the WebSocket is open.
         guard self.upgrade == nil else { return self.close() }
         self.send(.close, WebSocketFrame.closePayload(1000))
         self.carrier?.closeAfterFlush()
@@ -66,7 +65,7 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
     }
 
     func stream(_ stream: any ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
-        // The loop's own buffer: the loop overwrites it with the next read, and nobody else uses it.
+        // The loop overwrites its buffer with the next read, so the decoder may change the bytes.
         var bytes = UnsafeMutableRawBufferPointer(mutating: bytes)
         if self.upgrade != nil {
             guard let taken = self.readAnswer(bytes) else { return }
@@ -86,7 +85,7 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
         // The peer probably does not speak HTTP.
         if self.timer != nil { error.detail = "no answer to the WebSocket upgrade: \(error.detail)" }
         let delegate = self.delegate
-        // The delegate may still read the report.
+        // The delegate may still read `report`.
         delegate?.streamDidClose(self, error: error)
         self.clear()
     }

@@ -1,33 +1,32 @@
 import Glibc
 
-/// The first page of an inbox file: SQLite's header, and where the tables are. It is nearly the same in every inbox. A
-/// file whose first page is damaged can be read with the page of a new one (SQLite's file format, sections 1.3 and
-/// 2.6).
+/// The first page of an inbox file: SQLite's header and the root of the schema. The first page of a new inbox can
+/// replace a damaged one, since both are nearly equal. See SQLite's file format, sections 1.3 and 2.6.
 struct FirstPage {
     private static let headerBytes = 100
 
     private let bytes: [UInt8]
 
-    /// The first page of a sound file; `nil` if it cannot be read.
     init?(of path: String) {
         guard let file = FileDescriptor(opening: path, O_RDONLY) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = pread(file.number, &bytes, bytes.count, 0)
-        // The header says 1 for pages of 65,536 bytes.
+        // SQLite stores a page size of 65,536 bytes as 1.
         let size = count > 18 ? Int(bytes[16]) << 8 | Int(bytes[17]) : 0
         guard size == 1 || size >= 512, count >= max(size, Self.headerBytes) else { return nil }
         self.bytes = Array(bytes[..<(size == 1 ? 65_536 : size)])
     }
 
-    /// Copies a file with its log, and replaces the header in the copy by this page's or, with `isWhole`, the whole
-    /// first page.
+    /// Copies a file and its write-ahead log to `copy`. Overwrites the copy's header with this one or, with `isWhole`,
+    /// the copy's whole first page.
     func repair(_ path: String, to copy: String, isWhole: Bool) -> Bool {
-        // A file that is gone, or empty, may have left its log.
+        // If the inbox file is missing or empty, its write-ahead log may still exist.
         guard let length = access(path, F_OK) == 0 ? Self.copy(path, to: copy) : Self.copy("/dev/null", to: copy)
         else { return false }
         _ = Self.copy(path + "-wal", to: copy + "-wal")
         var start = Array(self.bytes[..<(isWhole ? self.bytes.count : Self.headerBytes)])
-        // The number of pages, which counts if two further numbers are equal, and an empty list of free pages.
+        // Bytes 28–31: the number of pages, valid only if bytes 92–95 equal bytes 24–27. Bytes 32–39: an empty free
+        // list.
         let pages = UInt32(truncatingIfNeeded: length / self.bytes.count).bigEndian
         start.replaceSubrange(28..<40, with: withUnsafeBytes(of: (pages, UInt32(0), UInt32(0))) { [UInt8]($0) })
         start.replaceSubrange(92..<96, with: Array(start[24..<28]))
@@ -37,7 +36,6 @@ struct FirstPage {
 
     static func remove(_ copy: String) { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
 
-    /// - Returns: the number of bytes copied; `nil` on failure.
     private static func copy(_ path: String, to copy: String) -> Int? {
         guard let source = FileDescriptor(opening: path, O_RDONLY),
             let target = FileDescriptor(opening: copy, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)

@@ -1,27 +1,24 @@
-/// The dead letters that no handler may see: undecodable, oversized, or on an unexpected topic. A sender can make any
-/// number of them, so they may have only half of the dead letters' limit: the oldest make room for the newest.
+/// The dead letters that no handler may see: undecodable, oversized, or on an unexpected topic. Senders can cause any
+/// number of them, so they may use only half of the dead letters' limit. The inbox removes the oldest first.
 struct RefusedRows {
-    /// Their number and bytes; `nil` as long as there are too few dead letters for it to matter.
+    /// Number and bytes of these rows; `nil` until all dead letters first exceed half of their limit.
     var tally: InboxCounts.Tally?
-    /// No refused row has this number or a lower one.
+    /// The search for the oldest refused row starts after this number.
     var cursor: Int64 = 0
-    /// Number of rows that made room in the open transaction.
     var removed = 0
 }
 
 extension Inbox {
-    /// The bytes that stay of a payload that is cut.
     private static let bytesKept = 8192
-    /// The most rows that make room in one step. A new row needs fewer, unless a bound has become smaller.
     private static let removedPerStep = 16
 
-    /// The most dead letters that the inbox may hold, and their bytes.
     package var deadLimit: InboxCounts.Tally {
         let bytes = min(self.configuration.keepsDeadBytes, self.shares.deadBytes)
         return .init(rows: self.configuration.keepsDeadRows, bytes: bytes)
     }
 
-    /// Bounds the refused rows to half of the dead letters' limit, after this row has become one.
+    /// Removes the oldest refused rows while these exceed half of the dead letters' limit. Row `sequence` has just
+    /// become a refused row.
     func boundRefused(_ sequence: Int64, bytes: Int64, in transaction: InboxTransaction) throws(InboxError) {
         self.refused.tally?.add(bytes)
         self.refused.cursor = min(self.refused.cursor, sequence - 1)
@@ -29,7 +26,6 @@ extension Inbox {
         let most = InboxCounts.Tally(rows: limit.rows / 2, bytes: limit.bytes / 2)
         guard self.pending.counts[.dead].isMore(than: most) else { return }
         if self.refused.tally == nil {
-            // The statement always has one row.
             self.refused.tally = try self.statements.refusedTally.first { row in
                 InboxCounts.Tally(rows: row.integer(0), bytes: row.integer(1, within: 0...(1 << 56)))
             }
@@ -44,7 +40,7 @@ extension Inbox {
         }
     }
 
-    /// Cuts a row's payload to its first 8 KiB, and describes the rest in its reason.
+    /// Cuts a row's payload to its first 8 KiB, and adds the payload's SHA-256 to the row's reason.
     private func cut(_ sequence: Int64) throws(InboxError) {
         let row = try self.statements.bytes.first(sequence) { row in
             (topic: row.text(0)?.utf8.count ?? 0, original: row.optionalInteger(1), payload: row.blob(2))

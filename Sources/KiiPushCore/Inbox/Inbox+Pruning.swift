@@ -1,15 +1,13 @@
-/// The progress of the search for rows to remove.
 struct InboxPruning {
-    /// Where the search for the oldest done row goes on: up to here no row is done, except rows in ``passed``.
+    /// The search for the oldest done row continues after this number. Earlier done rows are in ``passed``.
     var cursor: Int64 = 0
-    /// Rows that became done behind the cursor, in that order. A search for them would go through all waiting rows
+    /// Rows up to ``cursor`` that became done later, in that order. A new search for them would read every waiting row
     /// again.
     var passed: ArraySlice<Int64> = []
-    /// The last sequence that the present sweep for age has looked at.
     var sweepCursor: Int64 = 0
     var nextSweep = Timestamp(millisecondsSinceEpoch: .min)
 
-    /// The most rows in ``passed``. The search finds further ones when the next sweep begins it anew.
+    /// The next sweep resets the cursor, and finds the rows above this limit.
     private static let passedLimit = 10_000
 
     mutating func becameDone(_ sequence: Int64) {
@@ -19,20 +17,20 @@ struct InboxPruning {
 }
 
 extension Inbox {
-    /// Number of rows that one step looks at: a millisecond's work or, if transactions must be small, as many as one
-    /// may write.
+    /// Rows that one step reads: about a millisecond of work. On a small disk, only as many as one transaction may
+    /// write.
     var rowsPerStep: Int {
         guard let most = self.shares.transactionBytes else { return 200 }
         let done = self.pending.counts[.done]
         return Int((most / max(done.bytes / max(done.rows, 1), InboxCounts.rowOverhead)).held(to: 4...1000))
     }
     var doneBytesKept: Int64 { min(self.configuration.keepsDoneBytes, self.shares.doneBytes) }
-    /// The file shrinks if it has more free pages than this, 4 MiB of them.
+    /// 4 MiB of pages.
     private static let freePagesKept: Int64 = 1024
 
-    /// Takes one small step of removing done rows. Rows go that are older than ``Configuration/keepsDoneFor``. So do
-    /// the oldest ones if there are more than ``Configuration/keepsDoneBytes`` or the disk's share allow. Costs nothing
-    /// when there is nothing to do. Returns the time until there may be more to do; zero if the next turn should go on.
+    /// Removes a few old done rows: rows older than ``Configuration/keepsDoneFor``, and the oldest rows beyond
+    /// ``Configuration/keepsDoneBytes`` or the disk's share. Returns the time until the next call is useful; zero if
+    /// rows may remain.
     package func prune(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Duration {
         let wait = self.sweepWait(from: now)
         if wait == .zero, self.pruning.sweepCursor == 0 { (self.pruning.cursor, self.pruning.passed) = (0, []) }
@@ -54,7 +52,6 @@ extension Inbox {
         guard excess > 0 else { return true }
         let rowsPerStep = self.rowsPerStep
         var oldest: [Int64] = []
-        // The cursor stays before the first row that is not removed.
         let looked = try self.scan(from: &self.pruning.cursor, rowsPerStep) { row in
             oldest.append(row.integer(0))
             excess -= row.integer(3, within: InboxCounts.rowBytes)
@@ -63,7 +60,7 @@ extension Inbox {
         for sequence in oldest { _ = try transaction.remove(sequence, in: .done) }
         guard self.excess > 0 else { return true }
         guard looked < rowsPerStep else { return false }
-        // The search has reached the end: only passed rows are left.
+        // The scan has reached the end. Only rows in `passed` can still be removed.
         for _ in 0..<rowsPerStep where self.excess > 0 {
             guard let sequence = self.pruning.passed.popFirst() else { return true }
             _ = try transaction.remove(sequence, in: .done)
@@ -71,8 +68,8 @@ extension Inbox {
         return self.excess <= 0
     }
 
-    /// Moves a cursor through at most `limit` rows, and calls `body` for done rows as long as it returns true. Returns
-    /// the number of rows that it looked at.
+    /// Moves a cursor over at most `limit` rows, and calls `body` for the done rows until `body` returns false. Returns
+    /// the number of rows read.
     private func scan(
         from cursor: inout Int64, _ limit: Int, _ body: (SQLiteStatement) -> Bool
     ) throws(InboxError) -> Int {
@@ -80,7 +77,7 @@ extension Inbox {
         defer { cursor = last }
         try self.statements.scan.forEach(cursor, limit) { row throws(InboxError) in
             looked += 1
-            // In a damaged table, rows lead back to others, and a search would never end.
+            // In a damaged table a later row may have a lower number. The scan would then never end.
             guard row.integer(0) > last else { throw InboxError(.corrupt, step: "looking for old rows") }
             last = row.integer(0)
             return RowState(rawValue: row.integer(1)) != .done || body(row)
@@ -88,7 +85,7 @@ extension Inbox {
         return looked
     }
 
-    /// The time until the next sweep. A sweep that seems further away than the interval is due: the clock was set back.
+    /// The time until the next sweep. If that time exceeds the interval, the clock was set back, and a sweep is due.
     private func sweepWait(from now: Timestamp) -> Duration {
         let next = self.pruning.nextSweep.millisecondsSinceEpoch
         let (wait, overflow) = next.subtractingReportingOverflow(now.millisecondsSinceEpoch)
@@ -105,12 +102,11 @@ extension Inbox {
             return true
         }
         for sequence in old { _ = try transaction.remove(sequence, in: .done) }
-        // Rows become done in about the order of reception: many rows that are too new end the sweep. A single one may
-        // be late.
+        // Rows become done in about the order of reception. Many recent rows end the sweep; a single late row does not.
         return looked < rowsPerStep || (old.isEmpty && kept >= rowsPerStep / 2)
     }
 
-    /// Returns whether there may be more to give. A file made without `auto_vacuum` keeps all its pages.
+    /// Returns whether another call may free more.
     private func giveBackPages() throws(InboxError) -> Bool {
         let before = try self.freePages()
         guard before > Inbox.freePagesKept else { return false }

@@ -3,8 +3,8 @@ extension Inbox {
         try self.statements.row.first(sequence) { row throws(InboxError) in try StoredMessage(readingFrom: row) }
     }
 
-    /// Rows of one installation in an open state, in the order of reception: the page after `sequence`. It ends before
-    /// the first row for which `hasRoom` returns false.
+    /// Rows of one installation in one state (neither done nor dead), by number: the page after `sequence`. The page
+    /// ends before the first row for which `hasRoom` returns false.
     package func rows(
         _ state: RowState, installation: Int64, after sequence: Int64 = 0, limit: Int,
         while hasRoom: (StoredMessage) -> Bool = { _ in true }
@@ -13,7 +13,6 @@ extension Inbox {
         return try self.rows(of: page, after: sequence, while: hasRoom)
     }
 
-    /// Waiting rows of one source, from the lowest number on, below `before`; `nil`: all.
     package func rows(
         ofSource source: Int64, installation: Int64, before sequence: Int64?, limit: Int,
         while hasRoom: (StoredMessage) -> Bool = { _ in true }
@@ -22,7 +21,6 @@ extension Inbox {
         return try self.rows(of: page, after: 0, while: hasRoom)
     }
 
-    /// Waiting rows of an installation that belong to no source: the page after `sequence`.
     package func rowsOfNoSource(
         installation: Int64, after sequence: Int64, limit: Int, while hasRoom: (StoredMessage) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredMessage] {
@@ -30,11 +28,11 @@ extension Inbox {
         return try self.rows(of: page, after: sequence, while: hasRoom)
     }
 
-    /// The numbers of an installation's sources with waiting rows: the page after `number`, in the order of numbers.
+    /// Sources that have waiting rows, in ascending order.
     package func sources(installation: Int64, after number: Int64?, limit: Int) throws(InboxError) -> [Int64] {
         var sources: [Int64] = []
         while sources.count < limit {
-            // One look-up for each source: the rows in between are not read.
+            // One index lookup for each source skips the rows between two sources.
             guard let last = sources.last ?? number else {
                 guard let first = try self.statements.firstSource.first(installation, read: { $0.optionalInteger(0) })
                 else { break }
@@ -43,32 +41,31 @@ extension Inbox {
             }
             guard let next = try self.statements.nextSource.first(installation, last, read: { $0.optionalInteger(0) })
             else { break }
-            // In a damaged index one source leads back to another.
+            // In a damaged index the next source may have a lower number.
             guard next > last else { throw InboxError(.corrupt, step: "looking for sources") }
             sources.append(next)
         }
         return sources
     }
 
-    /// The numbers of rows in any of these states, in the order of reception. Reads the whole table.
+    /// Reads the whole table.
     package func sequences(_ states: Set<RowState>, after sequence: Int64, limit: Int) throws(InboxError) -> [Int64] {
         var last = sequence
         let wanted = states.reduce(Int64(0)) { $0 | 1 << $1.rawValue }
         return try self.statements.sequences.all(sequence, wanted, limit) { row throws(InboxError) in
-            // In a damaged table, rows lead back to others, and paging through them would never end.
+            // In a damaged table a later row may have a lower number. Paging would then never end.
             guard row.integer(0) > last else { throw InboxError(.corrupt, step: "reading messages") }
             last = row.integer(0)
             return last
         }
     }
 
-    /// Dead letters, in the order of reception: the page after `sequence`.
     package func deadLetters(after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredMessage] {
         try self.rows(of: self.statements.deadLetters.bound(to: [sequence, limit]), after: sequence)
     }
 
-    /// Retries that are due at `now`, the longest due first. A retry later than `now` plus `longestDelay` is due too:
-    /// no retry waits that long, so the clock was set back.
+    /// Retries due at `now`, the longest due first. A retry due after `now + longestDelay` is returned too: no delay is
+    /// that long, so the clock was set back.
     package func dueRetries(
         installation: Int64, now: Timestamp, longestDelay: Duration, limit: Int,
         while hasRoom: (StoredMessage) -> Bool = { _ in true }
@@ -84,7 +81,6 @@ extension Inbox {
         try self.statements.nextRetry.first(installation) { $0.optionalTime(0) }
     }
 
-    /// Whether the row holds exactly this topic and these bytes, of this length if they are truncated.
     package func matches(
         _ sequence: Int64, topic: String, payload: [UInt8], originalLength: Int? = nil
     ) throws(InboxError) -> Bool {
@@ -98,7 +94,7 @@ extension Inbox {
         try self.statements.findInstallation.first(id) { $0.integer(0) }
     }
 
-    /// The bytes that wait for a handler, except messages of these installations. Reads every row that it adds up.
+    /// Bytes of the messages that wait for a handler. Reads every such row.
     package func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
         var sum: Int64 = 0
         for key in try self.statements.installations.all(read: { $0.integer(0) }) where !installations.contains(key) {
@@ -111,7 +107,7 @@ extension Inbox {
         try self.statements.installationID.first(key) { $0.text(0) }
     }
 
-    /// Rows of an installation with a packet identifier, whose acknowledgement may not have arrived.
+    /// Rows with a packet identifier whose acknowledgement may not have reached the broker.
     package func unproven(installation: Int64, after sequence: Int64? = nil) throws(InboxError) -> [UnprovenRow] {
         let written = try self.statements.proven.first(installation) { $0.integer(0) }
         let start = sequence ?? written ?? 0
@@ -120,7 +116,7 @@ extension Inbox {
         }
     }
 
-    /// The unproven rows of all installations, in one pass through the rows. A pass for a single one takes as long.
+    /// The unproven rows of all installations, in one pass over the table. A pass for one installation takes as long.
     package func unproven() throws(InboxError) -> [Int64: [UnprovenRow]] {
         var rows: [Int64: [UnprovenRow]] = [:]
         try self.statements.allUnproven.forEach { row in
@@ -131,7 +127,6 @@ extension Inbox {
         return rows
     }
 
-    /// - Parameter sequence: where a page with rows in ascending order begins; `nil` for other rows.
     private func rows(
         of statement: SQLiteStatement, after sequence: Int64? = nil,
         while hasRoom: (StoredMessage) -> Bool = { _ in true }
@@ -140,7 +135,7 @@ extension Inbox {
         var rows: [StoredMessage] = []
         while try statement.next() {
             let row = try StoredMessage(readingFrom: statement)
-            // As in ``sequences(_:after:limit:)``.
+            // A lower number shows a damaged table.
             if let sequence, row.sequence <= rows.last?.sequence ?? sequence {
                 throw InboxError(.corrupt, step: "reading messages")
             }
@@ -152,13 +147,12 @@ extension Inbox {
 }
 
 extension StoredMessage {
-    /// More attempts than any configuration asks for, and few enough for safe arithmetic.
+    /// An upper bound for damaged rows: above every configured number of attempts, and safe for arithmetic.
     static let mostAttempts: ClosedRange<Int64> = 0...1_000_000
 
     var countedBytes: Int64 { InboxCounts.bytes(topic: 0, payload: self.bytes) }
 
-    /// Reads the columns of ``InboxSchema/columns``. Clamps numbers to their ranges: a damaged page must not end the
-    /// process.
+    /// Reads the columns of ``InboxSchema/columns``. Clamps numbers that are out of range, as in a damaged page.
     init(readingFrom statement: SQLiteStatement) throws(InboxError) {
         guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15)
         else { throw InboxError(.corrupt, step: "reading a message") }
@@ -177,7 +171,7 @@ extension StoredMessage {
     }
 }
 
-/// A row whose acknowledgement may not have arrived, for the filter of redeliveries.
+/// A row whose acknowledgement may not have reached the broker. The broker may send its message again.
 package struct UnprovenRow: Sendable, Hashable {
     package var sequence: Int64
     package var packetID: UInt16

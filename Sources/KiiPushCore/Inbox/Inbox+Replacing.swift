@@ -1,5 +1,5 @@
 extension Inbox {
-    /// A process's knowledge of a file that it has been using.
+    /// State that a process read from a file before the file was found damaged.
     package struct Remembered {
         let ledger: InboxLedger
         /// IDs of installations, by key.
@@ -7,21 +7,20 @@ extension Inbox {
         let notices: [InboxNotice]
     }
 
-    /// The knowledge of this file, in case it turns out to be damaged.
     package func remembered(installations: [Int64: String]) -> Remembered {
         Remembered(ledger: self.ledger, installations: installations, notices: self.notices)
     }
 
-    /// Moves a damaged file aside, with its mark, and puts a new one in its place. The new file gets every message that
-    /// can still be read and is not done, under its own number and in the order of reception. Numbers go on above the
-    /// old ones, and above the mark. The last notice of the new file reports the replacement.
+    /// Moves a damaged file aside and puts a new one in its place. The new file gets every readable message that is not
+    /// done, with its old number. Later messages get numbers above all old ones. The last notice in the new file
+    /// reports the replacement.
     ///
-    /// Nobody may have the file open. If this fails, nothing is lost: the damaged file is where it was, or moved aside
-    /// with the whole new one beside it or in its place. Another try with the same `now` goes on from there.
+    /// No process may have the file open. A failure loses nothing: the damaged file keeps its name or was moved aside.
+    /// Another call with the same `now` continues.
     ///
     /// - Parameters:
-    ///   - remembered: the knowledge of the damaged file, if it was in use.
-    ///   - now: when the damage was found. It names the file that is moved aside.
+    ///   - remembered: state that this process read from the file before the damage.
+    ///   - now: when the damage was found. The moved file is named after this time.
     package static func replaceDamaged(
         _ path: String, configuration: Configuration, remembered: Remembered? = nil, reason: String, now: Timestamp
     ) throws(InboxError) -> Inbox {
@@ -47,7 +46,6 @@ extension Inbox {
         }
     }
 
-    /// Fills the new file. Afterwards, the file is closed, and whole without its log.
     private static func salvage(
         _ path: String, into partial: String, _ configuration: Configuration, _ remembered: Remembered?,
         keptAt aside: String, _ reason: String, _ now: Timestamp
@@ -59,7 +57,7 @@ extension Inbox {
         try fresh.writeLog(emptying: true)
     }
 
-    /// The damaged file or, if its first page makes everything unreadable, a copy with the first page of the new file.
+    /// If the damaged file's first page makes everything unreadable, reads a copy that has the new file's first page.
     private static func readable(
         _ path: String, into fresh: Inbox, at partial: String, _ copy: String, _ remembered: Remembered?
     ) throws(InboxError) -> InboxSalvage {
@@ -67,7 +65,7 @@ extension Inbox {
         let salvage = InboxSalvage(from: path, into: fresh, remembered, mark)
         let isGone = InboxFile.size(of: path) == 0 && InboxFile.size(of: path + "-wal") == 0
         guard !salvage.isReadable, !isGone else { return salvage }
-        // Until then, only the log has the page.
+        // The new file's first page may still be only in its log.
         try fresh.writeLog(emptying: true)
         guard let page = FirstPage(of: partial) else { return salvage }
         for isWhole in [false, true] where page.repair(path, to: copy, isWhole: isWhole) {
@@ -78,14 +76,14 @@ extension Inbox {
     }
 }
 
-/// The notice that a new file replaces a damaged or missing one. The new file keeps it until an agent has told it.
+/// Reports that a new file replaced a damaged or missing one. The notice stays in the new file until an agent has
+/// reported it.
 package struct InboxNotice: Equatable {
-    /// The path of the old file's remains.
+    /// The path to which the old file was moved.
     package var path: String
     package var reason: String
-    /// The number of messages that the new file has from the old one.
     package var takenOver: Int
-    /// The number of lost messages; `nil` if it is unknown.
+    /// `nil` if the number is unknown.
     package var lost: Int?
 
     package init(path: String, reason: String, takenOver: Int, lost: Int?) {

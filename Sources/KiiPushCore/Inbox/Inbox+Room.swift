@@ -1,10 +1,9 @@
 extension Inbox {
-    /// Makes room on a full disk: writes the log into the file, removes done rows, and makes the file smaller.
+    /// Makes room on a full disk: writes the log into the file, removes done rows, and shrinks the file.
     ///
-    /// All this needs a little room at first. Done rows whose acknowledgement is known to have arrived go first, then
-    /// the other done rows, the oldest first in both cases. The inbox no longer recognises a redelivery of one of the
-    /// others. The call takes about `limit`; the next call does the rest. The next transaction reports whether the disk
-    /// is still full. Returns the number of removed rows.
+    /// Done rows whose acknowledgement is known to have arrived go first, then the other done rows; the oldest first in
+    /// both cases. A redelivery of one of the other rows is then stored as a new message. Runs for about `limit`; the
+    /// next call continues. Does not throw if the disk stays full. Returns the number of removed rows.
     package func makeRoom(within limit: Duration = .milliseconds(200)) throws(InboxError) -> Int {
         let before = self.counts[.done]
         let kept = min(self.doneBytesKept, before.bytes / 4)
@@ -18,7 +17,7 @@ extension Inbox {
 
     private func makeRoom(keeping kept: Int64, until deadline: MonotonicInstant) throws(InboxError) {
         self.log.failure = nil
-        // If there is no room for this either, the file may need less of it after rows are removed.
+        // This fails too if the disk is full. The end of this function tries again.
         try? self.writeLog(emptying: true)
         for isProvenAlone in [true, false] {
             var cursor: Int64 = 0
@@ -36,15 +35,14 @@ extension Inbox {
         while free > 0, self.configuration.clocks.monotonic() < deadline {
             try self.transaction { _ throws(InboxError) in try self.statements.vacuumStep.run() }
             let left = try self.freePages()
-            // A file made without `auto_vacuum` keeps all its pages.
+            // A file made without `auto_vacuum` keeps its free pages.
             guard left < free else { break }
             free = left
         }
         try self.writeLog(emptying: true)
     }
 
-    /// Done rows after this one, in the order of reception, until they have `bytes` or one transaction has enough to
-    /// remove.
+    /// The list ends when its rows have `bytes`, or are enough for one transaction.
     private func done(after sequence: Int64, isProvenAlone: Bool, bytes: Int64) throws(InboxError) -> [Int64] {
         var (rows, left): ([Int64], Int64) = ([], bytes)
         try self.statements.done.forEach(sequence, isProvenAlone ? 1 : 0, self.rowsPerStep) { row in

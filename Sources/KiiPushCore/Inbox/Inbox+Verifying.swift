@@ -1,18 +1,17 @@
 extension Inbox {
-    /// Reads every row, up to its payload, and compares the tables, their indexes and the ledger. It takes about a
-    /// second for a million rows, twice that if they wait. It does not look at payloads, nor at pages that hold nothing
-    /// else. Returns the counts of the rows, whose bytes may differ from the ledger's. Also throws `corrupt` if rows
-    /// are missing.
+    /// Reads every row except its payload, and compares tables, indexes and ledger. Takes about 1 s for a million done
+    /// rows, 2 s for a million waiting rows. Damage in pages that hold only payloads is not found. Returns the counts
+    /// of the rows; their bytes may differ from the ledger's. Throws `corrupt` if rows are missing.
     @discardableResult
     package func verify() throws(InboxError) -> InboxCounts {
         try self.connection.execute("BEGIN", step: "looking at every message")
-        // Nothing was changed.
+        // The transaction only reads, so a failed COMMIT loses nothing.
         defer { try? self.connection.execute("COMMIT", step: "looking at every message") }
         let ledger = try self.statements.readLedger()
         let (counts, owners) = try self.countRows(through: ledger.lastSequence)
         guard RowState.allCases.allSatisfy({ counts[$0].rows == ledger.counts[$0].rows })
         else { throw InboxError(.corrupt, step: "finding every message that the file counts") }
-        // Each row has an entry. With as many entries as rows, no entry leads to another one.
+        // Each row has its index entry. Equal numbers show that an index has no other entries.
         let open = counts[.waiting].rows + counts[.inHand].rows + counts[.retry].rows + counts[.presented].rows
         let expected = [counts[.waiting].rows, counts[.retry].rows, counts[.dead].rows, open]
         let found = try self.statements.indexedRows.first { row in (0..<4).map { row.integer($0) } }
@@ -23,7 +22,6 @@ extension Inbox {
         return counts
     }
 
-    /// - Returns: the counts of rows, and the installations of the rows.
     private func countRows(through last: Int64) throws(InboxError) -> (counts: InboxCounts, owners: Set<Int64>) {
         var counts = InboxCounts()
         var installations: Set<Int64> = []
@@ -53,7 +51,7 @@ extension Inbox {
         else { throw InboxError(.corrupt, step: "finding whom the messages are for") }
     }
 
-    /// Checks that no event is there twice. The record of each message says how many there should be.
+    /// Checks that no event exists twice.
     private func verifyEvents() throws(InboxError) {
         var former: (message: Int64, number: Int64) = (.min, 0)
         try self.statements.eventNumbers.forEach { row throws(InboxError) in

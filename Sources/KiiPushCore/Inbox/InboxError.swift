@@ -1,43 +1,42 @@
 import CSQLite
 import Glibc
 
-/// A failure of the inbox: the codes of SQLite or of a database server, and the name of the step. It never holds a row,
+/// A failure of the inbox: the codes of SQLite or of a database server, and the step that failed. Never contains a row,
 /// a topic or a payload.
 package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The caller's next step depends on this alone.
     package enum Kind: Sendable, Hashable {
-        /// The disk or the quota has no room. The transaction is rolled back, and the caller may try it again.
+        /// The disk or the quota is full. The transaction was rolled back, and the caller may retry.
         case full
         /// The file is damaged or is no inbox. Its owner replaces it.
         case corrupt
         /// A later version of this library wrote the file.
         case newerVersion(Int)
-        /// The file is empty or half made, and this process may only read it.
+        /// The file is empty or its creation was interrupted, and this process opened it read-only.
         case notMade
         case locked
-        /// A link, a pipe or a directory is in the place of the file.
+        /// The path leads to a link, a pipe or a directory.
         case notAFile
         case notPermitted, cannotOpen, io
-        /// The database is out of reach, or the connection to it broke.
+        /// The database is unreachable, or the connection to it broke.
         case away
         /// The database's address is unreadable, or asks for a connection that others could read.
         case badAddress
-        /// The database has no tables of this library, or cannot hold them.
+        /// The database lacks this library's tables, or cannot hold them.
         case noSchema
-        /// The database has only a part of the tables and functions, as while a backup is being restored.
+        /// Some tables or functions are missing, as while a backup is being restored.
         case halfMade
-        /// A role owns something in the database with which it could make this one act for it.
+        /// Another role owns an object in the database, and could use it to run code as this role.
         case notTrusted
-        /// Other processes have taken over the work of this one.
+        /// This process's lease ended, and other processes have taken over its work.
         case fenced
-        /// Another process has taken this one's name meanwhile.
+        /// Another process now has the name of this process.
         case nameTaken(host: String, processID: Int)
-        /// The database is older than the messages that this process has stored in it, and lacks at least this many.
-        /// `nil`: the database does not know the process.
+        /// The database is older than this process's last commit, and lacks at least `missing` messages. `nil`: the
+        /// database does not know this process.
         case restored(missing: Int?)
-        /// Another process has the name that this one wants, for at least this long.
+        /// Another process has the wanted name, for at least `timeLeft`.
         case nameInUse(host: String, processID: Int, timeLeft: Duration)
-        /// Another agent receives as the installation.
+        /// Another agent already receives for this installation.
         case ofAnother
         /// Anything else: a defect of this library, or a lack of memory.
         case other
@@ -46,9 +45,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package var kind: Kind
     /// SQLite's primary result code, such as `SQLITE_FULL`; 0 if the error is not SQLite's.
     package var code: Int32 { self.extendedCode & 0xFF }
-    /// SQLite's extended result code, such as `SQLITE_IOERR_WRITE`.
     package var extendedCode: Int32
-    /// The `errno` of the system call below; 0 if there was none.
+    /// The `errno` of the failed system call; 0 if there was none.
     package var systemError: Int32
     /// The SQLSTATE of a database server, five characters such as `53100`; `nil` if the error is not a server's.
     package var sqlState: String?
@@ -61,15 +59,14 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         (self.extendedCode, self.systemError) = (extendedCode, systemError)
     }
 
-    /// Reads SQLite's codes. SQLite reports a full disk as `SQLITE_FULL` for a short write only, else as `SQLITE_IOERR`
-    /// with an `errno`.
+    /// On a full disk, SQLite returns `SQLITE_FULL` after a short write, otherwise `SQLITE_IOERR` with an `errno`.
     init(extendedCode: Int32, systemError: Int32, step: String) {
         let kind: Kind =
             switch extendedCode & 0xFF {
             case SQLITE_FULL: .full
             case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .locked
-            // SQLITE_READONLY_ROLLBACK: the making of the file was interrupted. A finished file has a write-ahead log.
+            // SQLITE_READONLY_ROLLBACK: the file's creation was interrupted. A finished inbox has no rollback journal.
             case SQLITE_READONLY where extendedCode == SQLITE_READONLY | 3 << 8: .notMade
             case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .notPermitted
             case SQLITE_CANTOPEN: .cannotOpen
@@ -79,7 +76,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(kind, step: step, extendedCode: extendedCode, systemError: systemError)
     }
 
-    /// Whether this process may write nothing any more.
+    /// Whether this process must stop writing for good.
     package var isFinal: Bool {
         switch self.kind {
         case .fenced, .nameTaken, .restored(.some): true

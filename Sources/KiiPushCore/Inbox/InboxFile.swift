@@ -1,19 +1,17 @@
 import Glibc
 
-/// Permissions of the inbox file. SQLite gives `-wal` and `-shm` the mode of the file they belong to.
+/// SQLite gives `-wal` and `-shm` the permissions of the inbox file.
 enum InboxFile {
-    /// Throws if the file is not a regular one: a link would lead to another file, and reading a pipe would never end.
-    /// It does not open the file, for the reason at ``makePrivate(_:)``. SQLite follows no link for the files beside
-    /// it.
+    /// Throws if the path is not a regular file: a link leads elsewhere, and reading a pipe never ends. `lstat` opens
+    /// no file: closing a descriptor would drop this process's POSIX locks on the file.
     static func requireRegular(_ path: String) throws(InboxError) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
         throw InboxError(.notAFile, step: "opening the file")
     }
 
-    /// Creates `path` with mode 0600, whatever the umask, or removes other users' rights on existing files. It never
-    /// opens an existing file: closing a descriptor drops all POSIX locks of this process on the file, including locks
-    /// of other connections.
+    /// Creates `path` with mode 0600, regardless of the umask. If the file exists, removes other users' rights without
+    /// opening it: closing a descriptor would drop all POSIX locks of this process on that file, including SQLite's.
     static func makePrivate(_ path: String) throws(InboxError) {
         if let file = FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL) {
             guard fchmod(file.number, 0o600) == 0
@@ -39,8 +37,8 @@ enum InboxFile {
         throw InboxError(kind, step: "creating the file", systemError: code)
     }
 
-    /// Throws if the file is empty or gone, and its log or its mark shows that it was not. SQLite would treat it as a
-    /// new file, and remove the log.
+    /// Throws if the file is empty or missing although its log or its mark exists. SQLite would create a new database
+    /// and remove the log.
     static func refuseEmptied(_ path: String) throws(InboxError) {
         guard self.size(of: path) == 0 else { return }
         if let mark = InboxMark(ofInboxAt: path) {

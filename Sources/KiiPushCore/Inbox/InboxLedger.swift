@@ -1,8 +1,8 @@
-/// The counts in the file: one row, which every transaction that changes it writes once.
+/// The counts in the file: one row, updated by every transaction that changes a count.
 struct InboxLedger: Equatable {
     var lastSequence: Int64 = 0
     var counts = InboxCounts()
-    // Fields without a comment are as in MessageLedger.
+    // Fields without a comment are those of MessageLedger.
     var received: Int64 = 0
     var duplicates: Int64 = 0
     /// Done rows that were removed.
@@ -11,7 +11,7 @@ struct InboxLedger: Equatable {
     var lost: Int64 = 0
     var dropped: Int64 = 0
 
-    /// Whether no number is negative, or larger than possible, so that arithmetic is safe.
+    /// Whether all numbers are in 0...2^56, so that arithmetic cannot overflow.
     var isPlausible: Bool {
         let range: ClosedRange<Int64> = 0...(1 << 56)
         let numbers = [
@@ -23,7 +23,6 @@ struct InboxLedger: Equatable {
             }
     }
 
-    /// The number of messages ever stored, each counted once.
     var stored: Int64 { self.received - self.duplicates }
     var unfinished: Int64 { self.counts.rows - self.counts[.done].rows }
 
@@ -36,11 +35,11 @@ struct InboxLedger: Equatable {
     }
 }
 
-/// The number and the bytes of the messages in each state. Every transaction updates them, so reading them is free.
+/// Number and bytes of the messages in each state. Every transaction updates them, so reading them costs nothing.
 package struct InboxCounts: Sendable, Hashable {
     package struct Tally: Sendable, Hashable {
         package var rows: Int64 = 0
-        /// Payload, topic and a flat ``InboxCounts/rowOverhead`` a row.
+        /// The sum over all rows of payload, topic and ``InboxCounts/rowOverhead``.
         package var bytes: Int64 = 0
 
         package init(rows: Int64 = 0, bytes: Int64 = 0) { (self.rows, self.bytes) = (rows, bytes) }
@@ -53,9 +52,9 @@ package struct InboxCounts: Sendable, Hashable {
         func isMore(than limit: Tally) -> Bool { self.rows > limit.rows || self.bytes > limit.bytes }
     }
 
-    /// The estimated bytes of a row beside its payload and topic.
+    /// Estimated bytes of a row besides its payload and topic.
     package static let rowOverhead: Int64 = 64
-    /// The bytes that a row can have; no packet has more. A damaged file may hold other numbers.
+    /// Possible bytes of a row; every MQTT packet is smaller. A damaged file may hold other numbers.
     static let rowBytes: ClosedRange<Int64> = 0...(1 << 30)
 
     package static func bytes(topic: Int, payload: Int) -> Int64 { Int64(topic + payload) + InboxCounts.rowOverhead }
@@ -69,8 +68,8 @@ package struct InboxCounts: Sendable, Hashable {
         set { self.tallies[Int(state.rawValue)] = newValue }
     }
 
-    /// Bytes of the messages that wait for a handler, the measure of back-pressure. Presented messages do not count:
-    /// they may wait for ever.
+    /// Bytes of the messages that wait for a handler: the measure for back-pressure. Excludes presented messages, to
+    /// which a user may never react.
     package var pendingBytes: Int64 { self[.waiting].bytes + self[.inHand].bytes + self[.retry].bytes }
     var rows: Int64 { self.tallies.reduce(0) { $0 + $1.rows } }
 }

@@ -1,8 +1,7 @@
-/// The owner of an installation, which may handle messages that another installation of the same owner received.
+/// The owner of an installation. Installations of one owner may handle each other's messages.
 package struct InboxOwner: Sendable, Hashable {
     /// The address of the cloud's API.
     package var site: String
-    /// The app's ID.
     package var app: String
     /// The user or thing, with its kind.
     package var principal: String
@@ -11,7 +10,6 @@ package struct InboxOwner: Sendable, Hashable {
         (self.site, self.app, self.principal) = (site, app, principal)
     }
 
-    /// Reads three columns of a row, beginning at `column`; `nil` if any of them is NULL.
     init?(_ row: SQLiteStatement, from column: Int32) {
         guard let site = row.text(column), let app = row.text(column + 1), let principal = row.text(column + 2)
         else { return nil }
@@ -20,29 +18,26 @@ package struct InboxOwner: Sendable, Hashable {
 }
 
 extension Inbox {
-    /// Whether an installation is known to belong to this owner, and handles its messages itself.
     func isOwn(_ key: Int64, _ owner: InboxOwner) throws(InboxError) -> Bool {
         let place = try self.place(of: key)
         return place?.owner == owner && place?.adopter == nil
     }
 
-    /// The installations whose messages this one handles in their place.
     func adopted(by installation: Int64) throws(InboxError) -> [(key: Int64, id: String)] {
         try self.statements.adopted.all(installation) { (key: $0.integer(0), id: $0.text(1) ?? "") }
     }
 
-    /// The keys of the other installations of the same owner whose messages this one does not handle.
+    /// Other installations of the same owner whose messages this one does not handle.
     func sameOwner(as installation: Int64) throws(InboxError) -> [Int64] {
         try self.statements.sameOwner.all(installation) { $0.integer(0) }
     }
 
-    /// The number of an installation's messages that are neither done nor dead.
     func openCount(of installation: Int64) throws(InboxError) -> Int {
         try self.statements.openCount.first(installation) { Int(clamping: $0.integer(0)) } ?? 0
     }
 
-    /// The open messages of installations without an agent. An installation has an agent if it is in `current`, if one
-    /// in `current` has taken it over, or if one in `current` has the same owner and so will take it over.
+    /// Open messages (neither done nor dead) of installations without an agent. An installation has an agent if
+    /// `current` contains the installation, its adopter, or an installation of the same owner.
     func stranded(besides current: Set<String>) throws(InboxError) -> [StrandedMessages] {
         let counts = try self.statements.openCounts.all { row in
             (row.integer(0), row.integer(1), row.integer(2)...max(row.integer(2), row.integer(3)))
@@ -70,11 +65,11 @@ extension Inbox {
     }
 }
 
-/// Messages that wait for an installation without an agent, as after the agent registered anew and another user signed
-/// in. `kii-push inbox adopt` has another installation handle them.
+/// Messages of an installation without an agent, for example after another user signed in. `kii-push inbox adopt` lets
+/// another installation handle these messages.
 package struct StrandedMessages: Sendable, Hashable {
     package let installationID: String
     package let messages: Int
-    /// The first and the last of their numbers.
+    /// The first and the last number.
     package let numbers: ClosedRange<Int64>
 }

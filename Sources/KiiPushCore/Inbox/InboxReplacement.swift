@@ -1,15 +1,16 @@
 import Glibc
 
-/// The files of the replacement of a damaged inbox. Whenever the process ends, either the damaged file or the whole new
-/// one is there afterwards.
+/// The files of the replacement of a damaged inbox. If the process dies at any point, the damaged file or the complete
+/// new one still exists.
 ///
-/// 1. ``partial`` is filled from the damaged file. The next replacement begins it anew.
-/// 2. Whole and on the disk, it gets the name ``complete``.
-/// 3. The damaged file and its log are moved aside.
-/// 4. ``complete`` gets the inbox's own name. Whoever opens the inbox does this if it is still to be done.
+/// 1. Fill ``partial`` from the damaged file. A later attempt starts with an empty file.
+/// 2. Flush the file to the disk, and rename it to ``complete``.
+/// 3. Move the damaged file and its log aside.
+/// 4. Rename ``complete`` to the inbox's name. After an interruption, the next process that opens the inbox does this.
 struct InboxReplacement {
     private let path: String
-    /// The longest wait of others for the replacement. It waits longer itself, since others come one after the other.
+    /// The time that others wait for a replacement. The replacement itself waits ten times as long, since readers may
+    /// follow each other.
     private let patience: Duration
 
     init(of path: String, patience: Duration) { (self.path, self.patience) = (path, patience) }
@@ -18,20 +19,20 @@ struct InboxReplacement {
 
     private static let logSuffixes = ["-wal", "-shm", InboxMark.suffix]
 
-    /// Finishes a replacement that was interrupted.
     func finish(now: Timestamp) throws(InboxError) {
         guard self.exists(self.complete) else { return }
-        // The damaged file is still there: the inbox will find the damage again, and make a newer replacement.
+        // The damaged file still has its name. Opening the inbox will find the damage again and make a newer
+        // replacement.
         guard !self.exists(self.path) else { return self.remove(self.complete) }
         try self.changeNames { () throws(InboxError) in
-            // SQLite would use a log of the file that was moved aside for the new one.
+            // SQLite would apply the damaged file's log to the new file.
             self.moveLogs(to: self.asidePath(now))
             try self.rename(self.complete, to: self.path)
         }
     }
 
-    /// Finishes an earlier try at the replacement that is named after `now`. Returns whether the new file is in its
-    /// place: the damaged one is then at ``asidePath(_:)``.
+    /// Finishes an earlier attempt with the same `now`. Returns whether the new file is in place; the damaged file is
+    /// then at ``asidePath(_:)``.
     func finishEarlierTry(now: Timestamp) throws(InboxError) -> Bool {
         try self.finish(now: now)
         let aside = self.asidePath(now)
@@ -40,7 +41,6 @@ struct InboxReplacement {
         return true
     }
 
-    /// A free name for the damaged file. Files that were moved aside before stay.
     func freeAsidePath(now: Timestamp) -> String {
         var later = now
         while ([""] + Self.logSuffixes).contains(where: { self.exists(self.asidePath(later) + $0) }) {
@@ -49,12 +49,11 @@ struct InboxReplacement {
         return self.asidePath(later)
     }
 
-    /// Puts the filled and closed file in the place of the damaged one, which gets the name `aside`.
     func putInPlace(aside: String) throws(InboxError) {
         try self.flush(self.partial)
         try self.rename(self.partial, to: self.complete)
         try self.changeNames { () throws(InboxError) in
-            // A file that is gone may have left its log and its mark.
+            // The file may be missing while its log or its mark exists.
             if self.exists(self.path) { try self.rename(self.path, to: aside) }
             self.moveLogs(to: aside)
             try self.rename(self.complete, to: self.path)
@@ -73,7 +72,7 @@ struct InboxReplacement {
 
     private func asidePath(_ now: Timestamp) -> String { "\(self.path).damaged-\(now.millisecondsSinceEpoch)" }
 
-    // A log or a mark may be missing.
+    // Ignores errors: a log or a mark may be missing.
     private func moveLogs(to aside: String) {
         for suffix in Self.logSuffixes { _ = Glibc.rename(self.path + suffix, aside + suffix) }
     }
@@ -87,7 +86,6 @@ struct InboxReplacement {
         else { throw InboxError(.cannotOpen, step: "renaming a file", systemError: errno) }
     }
 
-    /// Flushes a file, or the names in a directory, to the disk.
     private func flush(_ path: String) throws(InboxError) {
         guard let file = FileDescriptor(opening: path, O_RDONLY)
         else { throw InboxError(.cannotOpen, step: "opening what is to be flushed", systemError: errno) }

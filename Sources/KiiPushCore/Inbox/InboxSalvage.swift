@@ -1,42 +1,38 @@
 import CSQLite
 
-/// Takes over every message of a damaged file that can be read and is not done, in the order of reception.
+/// Copies every readable message that is not done from a damaged file, in the order of reception.
 ///
-/// If reading fails, it goes on behind the damage. The file's indexes tell the next messages, as far as they can be
-/// read. Otherwise it searches the numbers for the next readable message.
+/// After an unreadable place, the file's indexes name the next messages. If the indexes are unreadable too, a search by
+/// halving the range of numbers finds the next readable message.
 final class InboxSalvage {
     private let source: InboxSource?
     private let fresh: Inbox
     private let insertion: SQLiteStatement
-    /// The file's counts: as this process knew them, or else as the file says.
+    /// The file's counts, as this process remembers them, or else as the file has them.
     private let ledger: InboxLedger?
     private let mark: InboxMark?
-    /// The number of unfinished messages in the indexes; `nil` if these cannot be read.
+    /// According to the indexes; `nil` if an index is unreadable.
     private var indexed: Int?
-    /// The numbers of messages that are not taken over (yet).
     private var unread: Set<Int64> = []
     private let notices: [InboxNotice]
     private let installations: [Int64: InboxSource.Installation]
-    /// The key in the new file for each key in the damaged one, which may have one ID under two keys.
+    /// The key in the new file for each key in the damaged file. A damaged file may have one ID under two keys.
     private let keys: [Int64: Int64]
     private var highest: Int64 = 0
     private var takenOver = 0
-    /// The number of messages that became dead letters because a part of them was unreadable.
+    /// Messages of which a part was unreadable.
     private var unclear = 0
 
     private static let batchBytes: Int64 = 4 << 20
-    /// The most failures of a search: for each page of the file, as many as the range of numbers can be halved.
+    /// Bounds a search: for each page, one failed read for each halving of the range of numbers.
     private static let probesPerPage = 64
     private static let probes = 100_000
-    /// The numbers left out if the last ones may be unknown: more than the messages of one second. A mark may be a
-    /// second late.
+    /// Numbers skipped if the last ones may be unknown: more than the messages of one second. A mark may be 1 s old.
     private static let gap: Int64 = 1_000_000
-    /// The reasons of a dead letter whose installation could not be read, and of one that may be done.
     private static let unknownInstallation = "damaged inbox: whom it was for could not be read"
     private static let unknownState = "damaged inbox: whether it was handled could not be read"
 
     init(from path: String, into fresh: Inbox, _ remembered: Inbox.Remembered?, _ mark: InboxMark?) {
-        // If nothing of the file can be read, there is nothing to take over.
         let source = try? InboxSource(path, columnsOf: fresh.connection)
         let columns = InboxSource.leading + ["bytes"] + (source?.furtherColumns ?? [])
         let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
@@ -50,7 +46,7 @@ final class InboxSalvage {
             source?.installations() ?? [:], remembered?.installations ?? [:])
     }
 
-    /// Each installation once, under the key that the process knows it by.
+    /// The key that this process remembers replaces the key in the file.
     private static func merge(
         _ read: [Int64: InboxSource.Installation], _ remembered: [Int64: String]
     ) -> (installations: [Int64: InboxSource.Installation], keys: [Int64: Int64]) {
@@ -71,15 +67,15 @@ final class InboxSalvage {
 
     var isReadable: Bool { self.source != nil }
 
-    /// Throws when the new file cannot be written. Unreadable messages are counted. `path` is the damaged file's future
-    /// name, and `reason` describes the damage.
+    /// Throws only if writing the new file fails. `path` is the damaged file's future name.
     func run(now: Timestamp, keptAt path: String, reason: String) throws(InboxError) {
         if let source { try self.copyMessages(source) }
         let lost = self.lostCount.map { Int($0) }
         let safe = self.safeSequence(now: now)
         try self.fresh.transaction { transaction throws(InboxError) in
             for (key, installation) in self.installations {
-                // If it is unknown what has arrived, storing a redelivery as new is better than losing a message.
+                // If it is unknown which acknowledgements arrived, redeliveries are stored as new messages. A duplicate
+                // is better than a loss.
                 try transaction.statements.restoreInstallation.run(key, installation.id, installation.proven ?? safe)
                 if let owner = installation.owner { try transaction.set(owner, of: key) }
                 if let adopter = installation.adopter.flatMap({ self.keys[$0] }) {
@@ -100,15 +96,12 @@ final class InboxSalvage {
             + "were handled"
     }
 
-    /// The most unfinished messages that the file's ledger does not know.
     private var missing: Int64 { self.ledger.flatMap { self.mark?.missing(from: $0) } ?? 0 }
 
-    /// The number of unfinished messages, if anything tells it.
     private var unfinished: Int64? { (self.ledger?.unfinished ?? self.mark?.unfinished).map { $0 + self.missing } }
 
-    /// The least number of messages that were there and could not be read; `nil` if nothing tells how many there were.
-    /// An outdated page lacks later messages: the count of unread messages suffices only if the indexes have as many
-    /// messages as the ledger or the mark counted.
+    /// The least number of lost messages; `nil` if unknown. The indexes are complete only if they have as many messages
+    /// as the ledger or the mark counts: an outdated page lacks later messages.
     private var lostCount: Int64? {
         let unread = Int64(self.unread.count)
         if let indexed = self.indexed.map({ Int64($0) }) {
@@ -119,11 +112,12 @@ final class InboxSalvage {
         return max(unread, unfinished - Int64(self.takenOver))
     }
 
-    /// A number that no message can have had.
+    /// A number above the numbers of all earlier messages.
     private func safeSequence(now: Timestamp) -> Int64 {
         let last = max(self.highest, self.ledger?.lastSequence ?? 0)
         if let mark, self.ledger.map(mark.isAhead) ?? true { return min(max(last, mark.sequence) + Self.gap, 1 << 56) }
-        // Below a million messages a second, all numbers since 1970 are lower.
+        // Without a ledger: microseconds since 1970. Earlier numbers are lower, at less than a million messages a
+        // second.
         return self.ledger == nil ? max(last, now.millisecondsSinceEpoch * 1000) : last
     }
 
@@ -140,7 +134,7 @@ final class InboxSalvage {
         var first: Int64 = 1
         while let reached = try self.copy(source, from: first, through: .max) {
             while next < numbers.count, numbers[next] <= reached { next += 1 }
-            // One by one until one can be read: behind it, the rest may be intact.
+            // Reads single messages until one is readable. The messages after it may be intact.
             while next < numbers.count {
                 let number = numbers[next]
                 next += 1
@@ -152,8 +146,8 @@ final class InboxSalvage {
         try self.settleDisputed(source)
     }
 
-    /// Takes over, as dead letters, the messages that the indexes have as open and the table has as done. It is unclear
-    /// which is right, unless the table has as many open messages as were counted.
+    /// Decides about messages that are open in the indexes and done in the table. If the copied messages are as many as
+    /// were counted, these messages are done. Otherwise they become dead letters.
     private func settleDisputed(_ source: InboxSource) throws(InboxError) {
         let disputed = self.unread.filter(source.isDone)
         guard self.unfinished != Int64(self.takenOver) else { return self.unread.subtract(disputed) }
@@ -175,8 +169,8 @@ final class InboxSalvage {
         }
     }
 
-    /// Copies the messages of a range of numbers until one cannot be read. Returns the last number before it; `nil` if
-    /// all could be read.
+    /// Copies a range of messages up to the first unreadable place. Returns the last number before that place; `nil` if
+    /// all messages were readable.
     private func copy(
         _ source: InboxSource, from first: Int64, through last: Int64, includingDone: Bool = false
     ) throws(InboxError) -> Int64? {
@@ -192,7 +186,7 @@ final class InboxSalvage {
                     switch step {
                     case .row(let sequence):
                         bytes += try self.copyRow(source, in: transaction)
-                        // A page that is linked twice leads back to lower numbers.
+                        // A page that is linked twice repeats lower numbers.
                         reached = max(reached, sequence)
                     case .nonsense: continue
                     case .end, .damage: return step
@@ -209,7 +203,6 @@ final class InboxSalvage {
         }
     }
 
-    /// - Returns: the number of bytes written; 0 for a message that is there already.
     private func copyRow(_ source: InboxSource, in transaction: InboxTransaction) throws(InboxError) -> Int64 {
         let (row, insertion) = (source.rows, self.insertion)
         let (leading, further) = (Int32(InboxSource.leading.count), Int32(source.furtherColumns.count))
@@ -217,7 +210,7 @@ final class InboxSalvage {
         let bytes = InboxCounts.bytes(topic: row.text(4)?.utf8.count ?? 0, payload: row.withBlob(5) { $0.count })
         try insertion.bind(leading + 1, bytes)
         for column in leading..<leading + further { try insertion.bind(column + 2, valueOf: column, in: row) }
-        // The next installation with the old key would get the message.
+        // An unknown key is replaced: a later installation could get this key, and with it the message.
         let key = self.keys[row.integer(1)]
         try insertion.bind(2, key ?? InboxSchema.unknownInstallation)
         var state = RowState.dead
@@ -233,7 +226,7 @@ final class InboxSalvage {
         do throws(InboxError) {
             try insertion.run()
         } catch {
-            // It undoes only the statement: a row that the new file refuses is no reason to lose the others.
+            // The constraint undoes only this statement, so the other rows are still copied.
             guard error.code == SQLITE_CONSTRAINT else { throw error }
             return 0
         }
@@ -245,8 +238,6 @@ final class InboxSalvage {
         return bytes
     }
 
-    /// Copies the events of the current message, as far as they can be read. The message's record tells what is
-    /// missing.
     private func copyEvents(of sequence: Int64, _ source: InboxSource) throws(InboxError) {
         guard let events = source.events, source.hasEvents, (try? events.bind(1, sequence)) != nil else { return }
         defer { events.reset() }

@@ -1,22 +1,21 @@
 import CSQLite
 
-/// The file's layout, and whether a file has it.
 enum InboxSchema {
     /// `PRAGMA user_version` of the files that this library writes.
     static let version: Int64 = 1
-    /// `PRAGMA application_id`: "KiiP". It tells an inbox from anybody else's database.
+    /// `PRAGMA application_id`: "KiiP". Other databases have other IDs.
     static let applicationID: Int64 = 0x4B69_6950
-    /// The years 1970 to 9999, in milliseconds: no message has a time outside of them.
+    /// The years 1970 to 9999, in milliseconds. All times of messages are in this range.
     static let calendar: ClosedRange<Int64> = 0...253_402_300_799_999
 
-    /// The most events of a message: a broker that repeats itself without end must not fill the disk.
+    /// The most events of a message, so that endless redeliveries by a broker cannot fill the disk.
     static let eventLimit: Int64 = 256
-    /// The values of the column `events`. The last one says that further events were not written.
+    /// The values of the column `events`; 257 if further events were not written.
     static let eventCounts: ClosedRange<Int64> = 0...257
-    /// The installation of rows whose own could not be read from a damaged file: a key that no installation has.
+    /// The installation of rows whose own installation was unreadable in a damaged file. No installation has this key.
     static let unknownInstallation: Int64 = 0
 
-    /// The columns of a row, small ones first, so that a scan does not touch the pages of long payloads.
+    /// The columns of a row. Small ones come first, so that a scan does not read the pages of long payloads.
     static let columns = """
         sequence, installation, state, attempts, crashes, next_attempt_ms, updated_ms, received_ms, qos, duplicate, \
         retain, packet_id, connection, original_length, reason, topic, payload, opened, source
@@ -86,13 +85,12 @@ enum InboxSchema {
         CREATE TABLE notice (path TEXT NOT NULL, reason TEXT NOT NULL, taken_over INTEGER NOT NULL, lost INTEGER);
         """
 
-    /// Makes the tables in an empty file, or checks the tables of any other.
     static func open(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) {
         guard !isReadOnly else { return try self.check(connection) }
         guard try self.isNew(connection) else { return try self.requireTables(connection) }
         try connection.execute("BEGIN IMMEDIATE", step: "making the tables")
         do throws(InboxError) {
-            // Checks again with the lock held: another process may just have made the tables.
+            // Checked again under the lock: another process may just have created the tables.
             if try self.isNew(connection) {
                 let step = "making the tables"
                 try connection.execute(self.tables, step: step)
@@ -103,22 +101,22 @@ enum InboxSchema {
             }
             try connection.execute("COMMIT", step: "making the tables")
         } catch {
-            // The caller gets the first error. After some errors SQLite has rolled back by itself.
+            // The caller gets the first error. After some errors SQLite has already rolled back.
             if !connection.isAutocommit { try? connection.execute("ROLLBACK", step: "rolling back") }
             throw error
         }
     }
 
-    /// Checks a read-only file in one transaction: another process may be making it.
+    /// Checks a read-only file in one transaction, since another process may be creating it.
     private static func check(_ connection: SQLiteConnection) throws(InboxError) {
         try connection.execute("BEGIN", step: "reading the schema")
-        // Nothing was changed, and the connection is closed if this is not an inbox.
+        // The transaction only reads, so a failed COMMIT loses nothing.
         defer { try? connection.execute("COMMIT", step: "reading the schema") }
         guard try self.isNew(connection) else { return try self.requireTables(connection) }
         throw InboxError(.notMade, step: "recognising the file as an inbox")
     }
 
-    /// Whether the file is empty. Throws for a file of another version, and for a file that is no inbox.
+    /// Throws if the file has another version or is no inbox.
     static func isNew(_ connection: SQLiteConnection) throws(InboxError) -> Bool {
         let version = try connection.integer("PRAGMA user_version", step: "reading the schema version") ?? 0
         let application = try connection.integer("PRAGMA application_id", step: "reading the file's kind") ?? 0
@@ -134,8 +132,8 @@ enum InboxSchema {
         return true
     }
 
-    /// Throws if a table or an index differs from this version's. With such a file a statement may fail at any time,
-    /// and reading a view in the place of a table may run for ever. Other objects in the file do not matter.
+    /// Throws if a table or an index differs from this version's: statements could fail later, and a view in place of a
+    /// table could run for ever. Other objects in the file are allowed.
     private static func requireTables(_ connection: SQLiteConnection) throws(InboxError) {
         let fresh = try Inbox.emptyDatabase()
         try fresh.execute(self.tables, step: "making the tables")
@@ -143,7 +141,7 @@ enum InboxSchema {
         else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
     }
 
-    /// The tables and indexes of a file with their SQL, without comments and indentation, which differ between builds.
+    /// Tables and indexes of a file with their SQL, without comments and indentation, which differ between builds.
     private static func objects(of connection: SQLiteConnection) throws(InboxError) -> Set<[String]> {
         let schema = SQLiteStatement(
             connection, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE rootpage > 0",
@@ -152,7 +150,7 @@ enum InboxSchema {
     }
 
     private static func bare(_ sql: String) -> String {
-        // Bytes, since every start does it: with Characters it was a sixth of a start's computing.
+        // Bytes, since every start runs this: with Characters it took a sixth of a start's CPU time.
         let words = sql.utf8.split(separator: UInt8(ascii: "\n")).flatMap { line in
             line.split(separator: UInt8(ascii: " ")).prefix { !$0.starts(with: "--".utf8) }
         }

@@ -1,35 +1,32 @@
 import CSQLite
 
-/// A damaged inbox file, as far as it can be read. Changes nothing in it.
+/// Reads a damaged inbox file as far as possible. Never changes the file.
 final class InboxSource {
     struct Installation {
         var id: String
-        /// The last number of the acknowledgements that are known to have arrived, if that can be read.
+        /// Number of the last message whose acknowledgement is known to have arrived; `nil` if unreadable.
         var proven: Int64?
         var owner: InboxOwner?
-        /// The key of the installation that handles its messages in its place.
         var adopter: Int64?
     }
 
-    /// A message, on which ``rows`` stands; a row without a message; the end; a place that cannot be read.
+    /// `row`: ``rows`` has a message. `nonsense`: a row that is no message. `damage`: an unreadable place.
     enum Step { case row(sequence: Int64), nonsense, end, damage }
 
-    /// The first columns of ``rows``, in this order.
     static let leading = ["sequence", "installation", "state", "reason", "topic", "payload"]
 
-    /// Numbers that a message can have. Above the last one there is room for later messages.
+    /// Possible numbers of messages. Later messages have room above the last one.
     private static let sequences: ClosedRange<Int64> = 1...(1 << 55)
 
     private let connection: SQLiteConnection
     private let statements: InboxStatements
-    /// Reads messages, mostly unfinished ones. ``furtherColumns`` are the columns after ``leading`` that the new file
-    /// has, too.
+    /// Reads messages. The columns are ``leading``, then ``furtherColumns``: all other columns that both files have.
     let rows: SQLiteStatement
     let furtherColumns: [String]
-    /// Reads the events of a message, as far as their columns can be read; `nil` without a table `event`.
+    /// Reads the events of a message; `nil` if the table `event` is missing or has other columns.
     let events: SQLiteStatement?
     private let state: SQLiteStatement
-    /// The approximate number of pages, including the log's.
+    /// Approximate number of pages, including the log's.
     let pages: Int
 
     /// - Throws: ``InboxError`` if nothing of the file can be read.
@@ -37,7 +34,7 @@ final class InboxSource {
         let size = InboxFile.size(of: path)
         guard size > 0 else { throw InboxError(.corrupt, step: "looking for messages in an empty file") }
         let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY)
-        // Has SQLite check cells more closely, so that it recognises nonsense.
+        // SQLite then checks the cells of each page, and reports more damage.
         try connection.execute("PRAGMA cell_size_check = ON", step: "looking at a damaged file")
         let present = Set(try InboxSource.columns(of: "message", connection))
         let known = try InboxSource.columns(of: "message", fresh)
@@ -72,7 +69,7 @@ final class InboxSource {
             : nil
     }
 
-    /// A column's value. If its type is impossible, a substitute with which the new file can have the message.
+    /// SQL for a column's value. If the value has a wrong type, the SQL yields a substitute that the new file accepts.
     private static func repaired(_ column: String) -> String {
         func checked(_ column: String, else other: String) -> String {
             "CASE typeof(\(column)) WHEN 'integer' THEN \(column) ELSE \(other) END"
@@ -103,13 +100,13 @@ final class InboxSource {
 
     // MARK: - Messages
 
-    /// Begins to read the messages of a range of numbers; each use ends with a reset of ``rows``. It reads from the
-    /// first number itself: to go on behind a number, SQLite would read the page that holds the number.
+    /// Starts reading a range of messages; the caller resets ``rows`` afterwards. The range includes `first`: for
+    /// "after a number", SQLite would also read the page of that number, which may be damaged.
     func start(from first: Int64, through last: Int64, includingDone: Bool) throws(InboxError) {
         try self.rows.bind(from: 1, [first, last, includingDone ? 1 : 0])
     }
 
-    /// - Throws: ``InboxError`` for faults that are not the file's, such as a lack of memory.
+    /// - Throws: ``InboxError`` for errors without a cause in the file, such as a lack of memory.
     func next() throws(InboxError) -> Step {
         do throws(InboxError) {
             guard try self.rows.next() else { return .end }
@@ -122,7 +119,6 @@ final class InboxSource {
         return isWhole && InboxSource.sequences.contains(sequence) ? .row(sequence: sequence) : .nonsense
     }
 
-    /// Whether the current message may have events.
     var hasEvents: Bool {
         guard let column = self.furtherColumns.firstIndex(of: "events") else { return false }
         return self.rows.integer(Int32(InboxSource.leading.count + column)) != 0
@@ -133,7 +129,7 @@ final class InboxSource {
     func ledger() -> InboxLedger? { try? self.statements.readLedger() }
     func notices() -> [InboxNotice] { (try? self.statements.readNotices()) ?? [] }
 
-    /// The numbers of unfinished messages, by the indexes; `nil` if these cannot be read.
+    /// According to the indexes; `nil` if an index is unreadable.
     func unfinished() -> [Int64]? {
         let open = "SELECT sequence FROM message INDEXED BY message_open WHERE state < \(RowState.done.rawValue)"
         let dead = "SELECT sequence FROM message INDEXED BY message_dead WHERE state = \(RowState.dead.rawValue)"
@@ -143,7 +139,7 @@ final class InboxSource {
 
     func isDone(_ sequence: Int64) -> Bool {
         defer { self.state.reset() }
-        // An unreadable message may be anything.
+        // An unreadable message does not count as done.
         guard (try? self.state.bind(1, sequence)) != nil, (try? self.state.next()) == true else { return false }
         return self.state.integer(0) == RowState.done.rawValue
     }

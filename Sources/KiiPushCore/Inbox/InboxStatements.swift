@@ -1,4 +1,3 @@
-/// Every statement of the inbox, compiled once.
 final class InboxStatements {
     let begin, commit, rollback, insert, take, update, finish, requeue, absorb, standing, delete: SQLiteStatement
     let addEvent, events, eventNumbers, deleteEvents, ofSource, ofNoSource, nextSource, firstSource: SQLiteStatement
@@ -16,7 +15,7 @@ final class InboxStatements {
         func rows(_ condition: String, _ step: String) -> SQLiteStatement {
             make("SELECT \(InboxSchema.columns) FROM message WHERE \(condition)", step)
         }
-        // A damaged page may say anything, and SQLite's sum() fails if no integer is large enough.
+        // Clamped: a damaged page may hold any number, and SQLite's sum() fails if it overflows.
         let bytes = "min(max(bytes, \(InboxCounts.rowBytes.lowerBound)), \(InboxCounts.rowBytes.upperBound))"
         self.begin = make("BEGIN IMMEDIATE", "beginning a transaction")
         self.commit = make("COMMIT", "committing")
@@ -59,7 +58,7 @@ final class InboxStatements {
             WHERE sequence = ?1
             """, "making a message wait")
         self.absorb = make("UPDATE message SET events = ?2 WHERE sequence = ?1", "recording a redelivery")
-        // OR REPLACE: a damaged count must not keep new events out.
+        // OR REPLACE: if a row's number of events is damaged, the new event's number may already exist.
         self.addEvent = make(
             """
             INSERT OR REPLACE INTO event (message, number, at_ms, kind, attempt, started_ms, pause_ms, detail)
@@ -72,7 +71,7 @@ final class InboxStatements {
             """, "reading events")
         self.eventNumbers = make("SELECT message, number FROM event ORDER BY message, number", "looking at every event")
         self.deleteEvents = make("DELETE FROM event WHERE message = ?1", "removing events")
-        // The beginnings of the reasons for which no handler sees a message, whatever the message is.
+        // No handler sees dead letters with these reasons.
         let isRefused = ["undecodable", "unexpectedTopic", "oversized"].map { "reason GLOB '\($0)*'" }
             .joined(separator: " OR ")
         self.standing = make(
@@ -101,10 +100,9 @@ final class InboxStatements {
         self.row = rows("sequence = ?1", "reading a message")
         self.bytes = make(
             "SELECT topic, original_length, payload FROM message WHERE sequence = ?1", "comparing a message")
-        // `state < 4` stands here as in the partial index, or SQLite does not use that index. Without likely(), SQLite
-        // would search by this condition instead of by the state: through the whole backlog, with a sort. The `+` keeps
-        // SQLite from comparing the state with the states of the partial indexes: it would compile the statement anew
-        // for each other state.
+        // `state < 4` repeats the condition of the partial index, which SQLite would otherwise not use. Without
+        // likely(), SQLite searches by `state < 4` and sorts the whole backlog. Without the `+`, SQLite compiles the
+        // statement anew for each other state.
         self.page = rows(
             "installation = ?1 AND likely(state < 4) AND state = +?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4",
             "reading messages")
@@ -120,8 +118,7 @@ final class InboxStatements {
         self.firstSource = make(
             "SELECT min(source) FROM message WHERE installation = ?1 AND state = 0 AND source IS NOT NULL",
             "looking for sources")
-        // In a damaged row the state may be bytes. SQLite shifts by a number that they spell, although they equal no
-        // number.
+        // A damaged state may be a blob that spells a number. SQLite's shift would convert the blob.
         self.sequences = make(
             """
             SELECT sequence FROM message
@@ -177,7 +174,7 @@ final class InboxStatements {
             SELECT sequence, packet_id FROM message
             WHERE sequence > ?1 AND installation = ?2 AND packet_id IS NOT NULL ORDER BY sequence
             """, "reading unproven rows")
-        // CROSS keeps the order of the loops: one pass through the rows, whatever the number of installations.
+        // CROSS fixes the order of the loops: one pass over the messages for any number of installations.
         self.allUnproven = make(
             """
             SELECT installation, sequence, packet_id FROM message CROSS JOIN installation ON key = installation
@@ -196,15 +193,15 @@ final class InboxStatements {
                 OR sequence <= (SELECT proven_sequence FROM installation WHERE key = message.installation))
             ORDER BY sequence LIMIT ?3
             """, "looking for done rows")
-        // Searches for each open or dead row as deliveries do: a damaged page of an index may hold every entry and
-        // still lead past some.
+        // Looks up each open or dead row through its index, as deliveries do. A damaged index may hold every entry and
+        // still not find some.
         func isFound(_ index: String, _ condition: String) -> String {
             """
             EXISTS (SELECT 1 FROM message INDEXED BY message_\(index)
                 WHERE installation = m.installation AND sequence = m.sequence AND \(condition))
             """
         }
-        // NOT INDEXED: reads the table, and not what an index says about it.
+        // NOT INDEXED: reads the table itself, not the copies of its columns in an index.
         self.inspect = make(
             """
             SELECT sequence, state, bytes, installation, CASE
@@ -228,7 +225,7 @@ final class InboxStatements {
             SELECT count(*) FROM installation AS i NOT INDEXED WHERE NOT EXISTS (SELECT 1 FROM installation
                 INDEXED BY sqlite_autoindex_installation_1 WHERE id = i.id AND key = i.key)
             """, "looking for every installation")
-        // For count(*), SQLite would go through whichever index is the smallest.
+        // sum(1): for count(*), SQLite would use the smallest index.
         self.installationsByIndex = make(
             """
             SELECT (SELECT sum(1) FROM installation INDEXED BY sqlite_autoindex_installation_1),

@@ -1,8 +1,7 @@
-/// The writes that are possible while ``Inbox/transaction(_:)`` runs. Using it afterwards is a programmer error and
-/// traps.
+/// The writes of one ``Inbox/transaction(_:)``. Using this value after the transaction is a programmer error and traps.
 package struct InboxTransaction {
-    // Not `~Copyable`, which would keep it inside the transaction's body: the optimiser of Swift 6.3 crashes when it
-    // specialises a function whose closure borrows such a value.
+    // `~Copyable` would prevent such use at compile time. The optimiser of Swift 6.3 crashes when it specialises a
+    // function whose closure borrows such a value.
     private let owner: Inbox
     private let number: Int
 
@@ -14,11 +13,11 @@ package struct InboxTransaction {
         return self.owner
     }
 
-    /// Stores a message from the network. Returns its sequence number.
+    /// Stores a received message and returns its number.
     ///
     /// - Parameters:
-    ///   - storedAt: when this transaction began, for the record; `nil` leaves it out.
-    ///   - acknowledgedAt: when the message is acknowledged, if nothing more is written about it.
+    ///   - storedAt: the start of this transaction, for the record; `nil`: not recorded.
+    ///   - acknowledgedAt: the time of the acknowledgement; `nil` if a later write records it.
     @discardableResult
     package func insert(
         _ row: StoredMessage, storedAt: Timestamp? = nil, acknowledgedAt: Timestamp? = nil
@@ -42,12 +41,12 @@ package struct InboxTransaction {
             try self.add(.dead(reason, attempt: nil), to: sequence, at: storedAt ?? row.receivedAt)
         }
         self.count(sequence, bytes, in: row.state)
-        // No handler may see it: it may be cut, and make room for newer ones.
+        // No handler may see this row, so it counts towards the limit of refused rows.
         if isDead { try self.inbox.boundRefused(sequence, bytes: bytes, in: self) }
         return sequence
     }
 
-    /// Counts an arrival that repeats this row. Returns the row's state; `nil` if there is none.
+    /// Counts a redelivery of this row. Returns the row's state; `nil` if the row does not exist.
     @discardableResult
     package func absorb(into sequence: Int64, at now: Timestamp) throws(InboxError) -> RowState? {
         guard let standing = try self.standing(of: sequence) else { return nil }
@@ -58,7 +57,7 @@ package struct InboxTransaction {
         return standing.state
     }
 
-    /// Takes a row in hand that this transaction has read. An earlier time of acknowledgement stays.
+    /// Changes the state of a row that this transaction has read to `inHand`. Keeps an earlier time of acknowledgement.
     package func take(_ row: StoredMessage, acknowledgedAt: Timestamp?, at now: Timestamp) throws(InboxError) {
         let statement = self.statements.take
         try statement.bind(from: 1, [row.sequence, now.millisecondsSinceEpoch, acknowledgedAt?.millisecondsSinceEpoch])
@@ -71,8 +70,8 @@ package struct InboxTransaction {
         package var source: Int64?
     }
 
-    /// Writes the common end of a message, in one statement: it is in hand, and only its answer is new. Returns false,
-    /// without a change, for any other row.
+    /// Records a success in one statement. Returns false, without a change, unless the row is `inHand` and has these
+    /// bytes.
     private func finish(
         _ change: MessageChange, bytes: Int, acknowledgedAt: Timestamp?, startedAt: Timestamp?, at now: Timestamp
     ) throws(InboxError) -> Bool {
@@ -91,10 +90,10 @@ package struct InboxTransaction {
         return true
     }
 
-    /// Applies delivery's verdict. Returns `nil` if there is no such row, or it stays as it is.
+    /// Applies the outcome of a delivery. Returns `nil`, without a change, if the row does not exist or is not in the
+    /// state `change.onlyIn`.
     ///
-    /// - Parameter acknowledgedAt: when the message was acknowledged. The first time that was written stays; `nil`
-    ///   keeps it.
+    /// - Parameter acknowledgedAt: the time of the acknowledgement. A time recorded earlier is kept.
     @discardableResult
     package func update(
         _ change: MessageChange, acknowledgedAt: Timestamp? = nil, at clock: TurnClock
@@ -139,7 +138,7 @@ package struct InboxTransaction {
         try statement.bind(from: 13, [change.source == nil ? 0 : 1, source])
         try statement.run()
         self.move(standing, to: state)
-        // No handler sees such a message, whatever handlers there are.
+        // No handler may see this row, so it counts towards the limit of refused rows.
         switch change.verdict {
         case .dead(.undecodable), .dead(.unexpectedTopic), .dead(.oversized):
             try self.inbox.boundRefused(change.sequence, bytes: standing.bytes, in: self)
@@ -149,16 +148,15 @@ package struct InboxTransaction {
         return Update(state: state, source: source)
     }
 
-    /// The value for the column `answer`.
     private func code(of answer: FetchResult?) -> Int64? { answer.map { $0 == .newData ? 0 : 1 } }
 
-    /// Moves the times of all retries, after the calendar was set by this much.
+    /// Shifts the due times of all retries, after the calendar clock was set by `shift`.
     package func moveRetries(by shift: Duration) throws(InboxError) {
         try self.statements.moveRetries.run(shift.wholeNanoseconds / 1_000_000)
     }
 
-    /// Makes a message wait again; false if there is no such row. Its attempts restart at 0, unless it waits for a
-    /// retry.
+    /// Makes a message wait again; false if the row does not exist. Attempts restart at 0, except for a row in state
+    /// `retry`.
     @discardableResult
     package func requeue(_ sequence: Int64, source: Int64? = nil, at now: Timestamp) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence) else { return false }
@@ -169,11 +167,10 @@ package struct InboxTransaction {
         return true
     }
 
-    /// Removes a message in any state; false if there is no such row. A done message stays counted as done.
+    /// Removes a message in any state; false if the row does not exist. A removed done message still counts as done.
     @discardableResult
     package func drop(_ sequence: Int64) throws(InboxError) -> Bool { try self.remove(sequence, isDropped: true) }
 
-    /// Removes a row in this state (`nil`: any), and counts it. A done row stays counted as done.
     func remove(_ sequence: Int64, in state: RowState? = nil, isDropped: Bool = false) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence), state == nil || state == standing.state
         else { return false }
@@ -191,7 +188,7 @@ package struct InboxTransaction {
         return true
     }
 
-    /// The key of the installation `id`, which is added if it is new.
+    /// Adds the installation if it is new.
     package func installation(id: String) throws(InboxError) -> Int64 {
         if let key = try self.inbox.installation(id: id) { return key }
         try self.statements.addInstallation.run(id)
@@ -200,18 +197,17 @@ package struct InboxTransaction {
         return key
     }
 
-    /// Records the owner of an installation, and that it handles its messages itself.
+    /// Also ends an adoption of this installation.
     package func set(_ owner: InboxOwner, of installation: Int64) throws(InboxError) {
         try self.statements.own.run(installation, owner.site, owner.app, owner.principal)
     }
 
-    /// Makes another installation handle the messages of `former`, and of the installations that `former` has taken
-    /// over.
+    /// Includes the installations that `former` has taken over.
     package func adopt(_ former: Int64, by installation: Int64) throws(InboxError) {
         try self.statements.adopt.run(former, installation)
     }
 
-    /// Notes that the broker will not repeat rows up to `sequence`, and may repeat later ones.
+    /// Records that the broker will not send rows up to `sequence` again.
     package func markProven(installation: Int64, through sequence: Int64) throws(InboxError) {
         try self.statements.prove.run(installation, sequence)
     }
@@ -222,8 +218,7 @@ package struct InboxTransaction {
         self.inbox.pending.counts[state].add(bytes)
     }
 
-    /// Continues the counts of the old file, by its ledger and its mark. Its done messages stay done. Messages that
-    /// only the mark knows, and that are not lost, were done.
+    /// Continues the counts of the old file. Messages that are neither in the new file nor lost count as done.
     func restoreLedger(_ old: InboxLedger?, _ mark: InboxMark?, lost: Int64, lastSequence: Int64) {
         var ledger = self.inbox.pending
         ledger.lastSequence = lastSequence
@@ -231,7 +226,6 @@ package struct InboxTransaction {
         ledger.dropped = old?.dropped ?? 0
         ledger.lost = max(old?.lost ?? 0, mark?.lost ?? 0) + lost
         let gone = ledger.expired + ledger.dropped + ledger.lost
-        // Done messages that came back are done no more.
         ledger.pruned = max(0, max(mark?.stored ?? 0, old?.stored ?? 0) - ledger.counts.rows - gone)
         ledger.received = ledger.duplicates + ledger.counts.rows + ledger.pruned + gone
         self.inbox.pending = ledger
@@ -250,8 +244,7 @@ package struct InboxTransaction {
 
     // MARK: - Events
 
-    /// Records an event of a message that has `count` events, unless it may have no more. Returns the new number, for
-    /// the caller to write.
+    /// Records at most 256 events. Returns the new number of events, which the caller writes into the row.
     @discardableResult
     private func add(
         _ event: MessageEvent.Kind, to sequence: Int64, after count: Int64 = 0, at now: Timestamp,
@@ -268,9 +261,9 @@ package struct InboxTransaction {
     private struct Standing {
         var state: RowState
         var bytes: Int64
-        /// The number of its events; 257 if further ones were not written.
+        /// Number of the row's events; 257 if further events were not written.
         var events: Int64
-        /// Whether it counts in ``RefusedRows``.
+        /// Whether the row counts in ``RefusedRows``.
         var isRefused: Bool
         var source: Int64?
     }

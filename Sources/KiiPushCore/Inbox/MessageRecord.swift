@@ -1,72 +1,72 @@
-/// The record of one message in the inbox's file.
+/// The inbox's record of one message: its state, its attempts and its events.
 ///
-/// The inbox writes an event together with the message's next outcome, so that the record costs nothing. Until then the
-/// record lacks the event. If the process ends before that, the record never gets it.
+/// The inbox writes an event together with the message's next outcome. If the process ends before that, the record
+/// lacks the event.
 public struct MessageRecord: Sendable, Hashable {
     /// The state of a message.
     public enum State: Sendable, Hashable {
-        /// The message waits until there is room for it in memory.
+        /// The message waits for room in memory.
         case waiting
-        /// Delivery took the message at this time, or before.
+        /// The message has been in delivery since this time, or longer.
         case running(since: Timestamp)
         /// The last attempt failed, and the next one is due at this time.
         case waitingForRetry(due: Timestamp)
         /// A notification shows the message, and the user has not reacted.
         case presented
-        /// The message is done.
+        /// The message was handled, or had no handler to call.
         case done
-        /// The message is a dead letter, for this reason.
+        /// The message is a dead letter: delivery gave up on it for this reason.
         case dead(reason: DeadLetterReason)
     }
 
-    /// The states by name, for ``InboxReader/messages(_:after:limit:)``.
+    /// Names of the states, as a filter for ``InboxReader/messages(_:after:limit:)``.
     package enum Standing: String, Sendable, Hashable, CaseIterable {
-        /// As the cases of ``State``; `retry` is ``State/waitingForRetry(due:)``.
+        /// `retry` is ``State/waitingForRetry(due:)``; the others have the names of ``State``.
         case waiting, running, retry, presented, done, dead
     }
 
-    /// An event that happened, or must have, and is not in the record.
+    /// An event that happened, or should have happened, and is not in the record.
     package enum Gap: Sendable, Hashable {
-        /// The time of storing: the inbox was damaged.
+        /// The time of storing. The inbox was damaged.
         case storing
-        /// The acknowledgement and its time. The process ended before that was written, or the connection ended before
-        /// the acknowledgement was sent.
+        /// The acknowledgement and its time. The process ended before the inbox wrote them, or the connection ended
+        /// before the acknowledgement.
         case acknowledgement
-        /// The answer and its time: the inbox was damaged.
+        /// The handler's answer and its time. The inbox was damaged.
         case answer
-        /// Some of the other events: the record is full, or cannot be read to its end.
+        /// Some of the other events. The record has 256 events, or a part of it is unreadable.
         case laterEvents
     }
 
     /// The message's number in the inbox, as in ``DeliveryContext/messageID``.
     public var messageID: Int64
-    /// The installation that received it; `nil` if a damaged inbox could not tell it any more. A person can drop such a
-    /// message, but not retry it.
+    /// The installation that received the message; `nil` if a damaged inbox lost it. A message without an installation
+    /// can be dropped, but not retried.
     public var installationID: String?
-    /// The MQTT topic that it came on.
+    /// The MQTT topic of the message.
     public var topic: String
-    /// The payload as it came; for an oversized message, its beginning.
+    /// The payload. If no handler may see the message, possibly only the beginning of the payload.
     public var payload: [UInt8]
-    /// The payload's length in bytes, if ``payload`` is only its beginning.
+    /// The length of the whole payload in bytes, if ``payload`` is only its beginning.
     package var originalLength: Int?
-    /// The quality of service it came with, 0 to 2.
+    /// The quality of service of the first arrival, 0 to 2.
     package var qualityOfService: Int
-    /// Whether the broker marked it as a possible redelivery (DUP) when it first came.
+    /// Whether the first arrival had the DUP flag.
     package var isMarkedDuplicate: Bool
-    /// Whether the broker had kept it as the topic's retained message.
+    /// Whether the message was the topic's retained message.
     package var isRetained: Bool
-    /// MQTT's packet identifier; `nil` at QoS 0.
+    /// The MQTT packet identifier; `nil` at QoS 0.
     package var packetID: Int?
-    /// The number of the connection that it came on. It rises with every connection of the installation.
+    /// The number of the connection that received the message. It rises with each connection of the installation.
     package var connection: Int64
-    /// When it came in; the first event.
+    /// When the message arrived.
     public var receivedAt: Timestamp
     /// The state of the message.
     public var state: State
-    /// The number of attempts since it last began anew; 0 for a message that no handler may see. It includes attempts
-    /// that ran alone when a process ended, and not a running attempt.
+    /// Number of attempts since the message last started anew; 0 for a message that no handler may see. Excludes a
+    /// running attempt. Includes an attempt that was the only one running when its process ended.
     public var attempts: Int
-    /// When its state last changed; for a dead letter, when delivery gave up on it.
+    /// When the state last changed.
     package var updatedAt: Timestamp
     /// The message's events, in the order of time. Empty in the records of ``PushRuntime/deadLetters(after:)``.
     package var events: [MessageEvent] = []
@@ -79,7 +79,7 @@ public struct MessageRecord: Sendable, Hashable {
         (self.qualityOfService, self.packetID) = (Int(row.qos), row.packetID.map { Int($0) })
         (self.isMarkedDuplicate, self.isRetained) = (row.duplicate, row.retain)
         (self.receivedAt, self.updatedAt) = (row.receivedAt, row.updatedAt)
-        // A row that succeeds at once keeps the number of its failures.
+        // A success at the first attempt leaves the row's number at 0.
         self.attempts = row.state == .done ? max(1, row.attempts) : row.attempts
         self.state =
             switch row.state {
@@ -92,16 +92,15 @@ public struct MessageRecord: Sendable, Hashable {
             }
     }
 
-    /// The data that a store keeps of a message beside its row.
     package struct Recorded {
-        /// Milliseconds since its reception.
+        /// Milliseconds after reception, as in the next two properties.
         package var storedAfter: Int64?
         package var acknowledgedAfter: Int64?
         package var startedAfter: Int64?
-        /// The answer's number.
+        /// 0: new data; 1: no data.
         package var answer: Int64?
         package var events: [(parts: MessageEvent.Kind.Parts, at: Timestamp, startedAt: Timestamp?)] = []
-        /// Whether all events of the message are here.
+        /// False if events are missing.
         package var isWhole = true
 
         package init() {}
@@ -132,7 +131,7 @@ public struct MessageRecord: Sendable, Hashable {
             self.add(.started(attempt: attempt), at: self.moment(recorded.startedAfter))
             self.add(.done(answer, attempt: attempt, isLate: false), at: row.updatedAt)
         }
-        // Events of one millisecond stay in the order in which they had to happen.
+        // Events of one millisecond keep the order in which they must have happened.
         self.events = self.events.enumerated()
             .sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
 
@@ -174,7 +173,7 @@ extension Inbox {
         return MessageRecord(row, installationID: statement.text(24), recorded)
     }
 
-    /// Reads the events of a message, as far as they can be read. Returns whether there are `count` of them.
+    /// Returns whether all `count` events were readable.
     private func readEvents(
         of sequence: Int64, into recorded: inout MessageRecord.Recorded, count: Int64
     ) throws(InboxError) -> Bool {
@@ -184,7 +183,7 @@ extension Inbox {
         try row.bind(1, sequence)
         var (read, last): (Int64, Int64) = (0, 0)
         do throws(InboxError) {
-            // In a damaged table rows lead back to others.
+            // In a damaged table a later row may have a lower number.
             while try row.next(), row.integer(0) > last {
                 last = row.integer(0)
                 let attempt = row.optionalInteger(3, within: StoredMessage.mostAttempts).map { Int($0) }
@@ -195,20 +194,19 @@ extension Inbox {
                 read += 1
             }
         } catch {
-            // The events read so far are right all the same.
+            // The events read so far are valid.
             guard error.kind == .corrupt else { throw error }
             return false
         }
         return read == count
     }
 
-    /// The records of the dead letters after this number, in the order of reception, without their events.
     package func deadLetterRecords(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
         try self.deadLetters(after: sequence, limit: limit).map { row throws(InboxError) in
             MessageRecord(row, installationID: try self.installationID(row.installation))
         }
     }
 
-    /// The last number that the inbox gave out; 0 if it gave out none.
+    /// The highest number of a message so far; 0 before the first message.
     package func lastSequence() throws(InboxError) -> Int64 { try self.statements.readLedger().lastSequence }
 }

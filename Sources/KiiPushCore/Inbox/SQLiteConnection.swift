@@ -1,14 +1,13 @@
 import CSQLite
 
-/// Owns one `sqlite3 *`. Confined to the thread that uses it, like everything in this room.
+/// Owns one `sqlite3 *`. Only one thread may use it.
 final class SQLiteConnection {
     private let raw: OpaquePointer
 
-    /// Opens `path` as SQLite does, with extended result codes.
     init(path: String, flags: Int32) throws(InboxError) {
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
-        // "Whether or not an error occurs when it is opened, resources should be released by sqlite3_close()."
+        // After most errors sqlite3_open_v2 still returns a handle, which must be closed.
         guard let opened else { throw InboxError(.other, step: "opening", extendedCode: SQLITE_NOMEM) }
         guard code == SQLITE_OK else {
             defer { sqlite3_close_v2(opened) }
@@ -17,20 +16,19 @@ final class SQLiteConnection {
                 step: "opening")
         }
         self.raw = opened
-        // The file may come from anywhere: nothing in its schema may run but tables and indexes.
+        // The file may be foreign: views, triggers and functions in its schema must not run.
         for option in [SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER] {
             try self.check(csqlite_db_config(opened, option, 0), "opening")
         }
     }
 
-    /// Whether closing leaves the write-ahead log as it is, instead of writing it into the file and removing it.
+    /// Whether closing keeps the write-ahead log, instead of writing it into the file and removing it.
     func keepLogOnClose(_ isKept: Bool) throws(InboxError) {
         try self.check(csqlite_db_config(self.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isKept ? 1 : 0), "opening")
     }
 
     deinit { sqlite3_close_v2(self.raw) }
 
-    /// The one place where a result code becomes an error. `SQLITE_OK`, `SQLITE_ROW` and `SQLITE_DONE` pass.
     @discardableResult
     func check(_ code: Int32, _ step: @autoclosure () -> String) throws(InboxError) -> Int32 {
         guard code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE else {
@@ -39,7 +37,6 @@ final class SQLiteConnection {
         return code
     }
 
-    /// The number of rows that the last INSERT, UPDATE or DELETE changed.
     var changedRows: Int32 { sqlite3_changes(self.raw) }
 
     func execute(_ sql: String, step: @autoclosure () -> String) throws(InboxError) {
@@ -53,20 +50,20 @@ final class SQLiteConnection {
         return statement
     }
 
-    /// Reads a single integer, such as a pragma's value; `nil` when there is no row.
     func integer(_ sql: String, step: String) throws(InboxError) -> Int64? {
         try SQLiteStatement(self, sql, step: step).first { $0.integer(0) }
     }
 
-    /// The number of pages written since the last call: to the log, in WAL mode.
+    /// Pages written to the log since the last call.
     func pagesWritten() -> Int64 {
         var (written, highest): (Int32, Int32) = (0, 0)
         sqlite3_db_status(self.raw, SQLITE_DBSTATUS_CACHE_WRITE, &written, &highest, 1)
         return Int64(written)
     }
 
-    /// Writes the log into the file. `mode` is one of SQLite's `SQLITE_CHECKPOINT_…`. Returns the number of pages in
-    /// the log, and of these in the file, negative if unknown. `isBusy`: another connection was in the way.
+    /// Writes the log into the file. `mode` is an `SQLITE_CHECKPOINT_…` constant. Returns the number of pages in the
+    /// log, and how many of them are in the file; negative if unknown. `isBusy`: another connection blocked the
+    /// checkpoint.
     func checkpoint(_ mode: Int32) throws(InboxError) -> (frames: Int32, written: Int32, isBusy: Bool) {
         var (frames, written): (Int32, Int32) = (-1, -1)
         let code = sqlite3_wal_checkpoint_v2(self.raw, nil, mode, &frames, &written)
@@ -75,13 +72,14 @@ final class SQLiteConnection {
         return (frames, written, isBusy)
     }
 
-    /// Makes the file at least `bytes` longer than the database, so that writing the log into it takes no room. SQLite
-    /// cuts off the surplus when it has written all of the log.
+    /// Makes the file at least `bytes` longer than the database, so that writing the log into the file needs no room.
+    /// SQLite cuts off the rest after it has written the whole log.
     func lengthenFile(by bytes: Int64) throws(InboxError) {
         let step = "making room to write the log into the file"
         let pages = try self.integer("PRAGMA page_count", step: step) ?? 0
         var length = pages * 4096 + bytes
-        // Without chunks SQLite leaves the file as it is. With them it would also lengthen it at every other time.
+        // SQLite obeys the size hint only with a chunk size. The chunk size is removed again, since it would lengthen
+        // the file at other times too.
         var (chunk, none): (Int32, Int32) = (4096, 0)
         sqlite3_file_control(self.raw, nil, SQLITE_FCNTL_CHUNK_SIZE, &chunk)
         defer { sqlite3_file_control(self.raw, nil, SQLITE_FCNTL_CHUNK_SIZE, &none) }
@@ -96,6 +94,6 @@ final class SQLiteConnection {
         try self.check(sqlite3_busy_timeout(self.raw, milliseconds), "setting the busy timeout")
     }
 
-    /// Whether no transaction is open. After some errors, `SQLITE_FULL` among them, SQLite rolls back by itself.
+    /// Whether no transaction is open. After some errors, such as `SQLITE_FULL`, SQLite rolls back by itself.
     var isAutocommit: Bool { sqlite3_get_autocommit(self.raw) != 0 }
 }

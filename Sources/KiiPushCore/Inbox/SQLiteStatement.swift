@@ -2,9 +2,9 @@ import CSQLite
 
 /// Owns one `sqlite3_stmt *`, compiled at its first use and kept for later ones.
 ///
-/// Code that runs for each message takes the steps itself: ``bind(_:_:)-(_,Int64?)`` for a parameter or
-/// ``bind(from:_:)`` for several, ``next()`` until it is false, ``reset()``. Other code calls ``run(_:)``,
-/// ``first(_:read:)``, ``all(_:read:)`` or ``forEach(_:read:)``.
+/// Code that runs for each message calls ``bind(_:_:)-(_,Int64?)`` or ``bind(from:_:)``, then ``next()`` until it
+/// returns false, then ``reset()``. Other code calls ``run(_:)``, ``first(_:read:)``, ``all(_:read:)`` or
+/// ``forEach(_:read:)``.
 final class SQLiteStatement {
     private let connection: SQLiteConnection
     private let sql: String
@@ -54,18 +54,15 @@ final class SQLiteStatement {
         try self.connection.check(code, self.step)
     }
 
-    /// Binds a column of another statement's row, of whatever type.
     func bind(_ index: Int32, valueOf column: Int32, in other: SQLiteStatement) throws(InboxError) {
         let code = sqlite3_bind_value(try self.compiled(), index, sqlite3_column_value(other.raw, column))
         try self.connection.check(code, self.step)
     }
 
-    /// Moves to the next row; false at the end.
     func next() throws(InboxError) -> Bool {
         try self.connection.check(sqlite3_step(self.compiled()), self.step) == SQLITE_ROW
     }
 
-    /// Binds ?1, ?2, and so on.
     @discardableResult
     func bound(to values: [(any SQLiteValue)?]) throws(InboxError) -> SQLiteStatement {
         for (index, value) in zip(Int32(1)..., values) {
@@ -74,14 +71,13 @@ final class SQLiteStatement {
         return self
     }
 
-    /// Runs to the end and resets: for statements without rows.
     func run(_ values: (any SQLiteValue)?...) throws(InboxError) {
         defer { self.reset() }
         try self.bound(to: values)
         while try self.next() {}
     }
 
-    /// Reads row by row, as long as `read` returns true.
+    /// Calls `read` for each row until `read` returns false.
     func forEach(
         _ values: (any SQLiteValue)?..., read: (SQLiteStatement) throws(InboxError) -> Bool
     ) throws(InboxError) {
@@ -90,7 +86,6 @@ final class SQLiteStatement {
         while try self.next(), try read(self) {}
     }
 
-    /// The result of `read` for the first row; `nil` if there is none.
     func first<Result>(
         _ values: (any SQLiteValue)?..., read: (SQLiteStatement) throws(InboxError) -> Result?
     ) throws(InboxError) -> Result? {
@@ -98,7 +93,7 @@ final class SQLiteStatement {
         return try self.bound(to: values).next() ? try read(self) : nil
     }
 
-    /// The results of `read` for all rows, without `nil`.
+    /// Skips rows for which `read` returns `nil`.
     func all<Result>(
         _ values: (any SQLiteValue)?..., read: (SQLiteStatement) throws(InboxError) -> Result?
     ) throws(InboxError) -> [Result] {
@@ -109,18 +104,17 @@ final class SQLiteStatement {
         return results
     }
 
-    /// Makes the statement ready for the next use. `sqlite3_reset` only repeats the error of the last step.
+    /// `sqlite3_reset` only repeats the error of the last step.
     func reset() { _ = sqlite3_reset(self.raw) }
 
-    /// One of SQLite's codes, such as `SQLITE_TEXT`.
     func type(_ column: Int32) -> Int32 { sqlite3_column_type(self.raw, column) }
     func isNull(_ column: Int32) -> Bool { self.type(column) == SQLITE_NULL }
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(self.raw, column) }
 
-    /// The integer, or the bound that it exceeds: a damaged page may say anything.
+    /// The integer, clamped to the range: a damaged page may hold any number.
     func integer(_ column: Int32, within range: ClosedRange<Int64>) -> Int64 { self.integer(column).held(to: range) }
 
-    /// A time in the years 1970 to 9999, with which arithmetic is safe.
+    /// A time in the years 1970 to 9999, safe for arithmetic.
     func time(_ column: Int32) -> Timestamp {
         Timestamp(millisecondsSinceEpoch: self.integer(column, within: InboxSchema.calendar))
     }
@@ -138,9 +132,8 @@ final class SQLiteStatement {
 
     func blob(_ column: Int32) -> [UInt8] { self.withBlob(column) { [UInt8]($0) } }
 
-    /// Lends the bytes of a blob; they are gone after the next step or reset.
     func withBlob<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        // The pointer is NULL for a BLOB without bytes.
+        // The pointer is NULL for an empty BLOB.
         let bytes = sqlite3_column_blob(self.raw, column)
         let count = bytes == nil ? 0 : Int(sqlite3_column_bytes(self.raw, column))
         return body(UnsafeRawBufferPointer(start: bytes, count: count))
@@ -154,7 +147,7 @@ protocol SQLiteValue {
 extension Int64: SQLiteValue {
     func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, self) }
 
-    /// The number, or the end of the range that it exceeds.
+    /// Clamps the number to the range.
     func held(to range: ClosedRange<Int64>) -> Int64 { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
 }
 
@@ -170,7 +163,7 @@ extension Array: SQLiteValue where Element == UInt8 {
     func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, blob: self) }
 }
 
-/// In milliseconds since 1970.
+/// Milliseconds since 1970.
 extension Timestamp: SQLiteValue {
     func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) {
         try target.bind(index, self.millisecondsSinceEpoch)
