@@ -1,7 +1,7 @@
-/// The event or message type in the field `type`.
+/// The event or message type: the payload's field `type`.
 ///
-/// A push to app has one of Kii's events; other kinds have the sender's own type. Types compare as JSON strings do,
-/// scalar by scalar.
+/// A push to app has one of Kii's events; other pushes have the sender's own type. Two types are equal if their texts
+/// are, scalar by scalar.
 public enum EventType: Sendable, Hashable {
     /// `DATA_OBJECT_CREATED`.
     case objectCreated
@@ -47,11 +47,11 @@ public enum EventType: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ExactString(self.name)) }
 }
 
-/// The cause of the push, Kii or a sender: the field `origin`.
+/// The cause of the push: the field `origin`.
 public enum MessageOrigin: Sendable, Hashable {
-    /// `EVENT`: something changed in a bucket (push to app).
+    /// `EVENT`: a bucket changed (push to app).
     case event
-    /// `EXPLICIT`: somebody sent it (push to user, direct push).
+    /// `EXPLICIT`: somebody sent the push (push to user, direct push).
     case explicit
     /// Any other text, verbatim.
     case other(String)
@@ -65,7 +65,7 @@ public enum MessageOrigin: Sendable, Hashable {
     }
 }
 
-/// The kind of bucket: the field `bucketType`. `rw` and `sync` match in any letter case, since Kii's SDKs differ in it.
+/// The kind of bucket: the field `bucketType`. `rw` and `sync` match in any letter case, since Kii's SDKs differ.
 package enum BucketType: Sendable, Hashable {
     /// `rw`: an ordinary bucket.
     case readWrite
@@ -83,7 +83,7 @@ package enum BucketType: Sendable, Hashable {
     }
 }
 
-/// The kind of scope of a push's source: the field `objectScopeType`.
+/// The kind of the source's scope: the field `objectScopeType`.
 package enum ScopeType: Sendable, Hashable {
     case app
     case user

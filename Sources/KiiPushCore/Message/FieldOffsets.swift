@@ -1,6 +1,5 @@
-/// Offsets of the values of one key family's fields in a payload; zero for an absent field.
-///
-/// Plain numbers instead of references, so that decoding a message costs no reference counting.
+/// Offsets of the values of one key family's fields in a payload; 0 for an absent field. Plain numbers, so that
+/// decoding a message costs no reference counting.
 struct FieldOffsets: Sendable {
     let family: KeyFamily
     private var starts = InlineArray<17, UInt32>(repeating: 0)
@@ -11,19 +10,16 @@ struct FieldOffsets: Sendable {
         scan.copyStarts(of: PayloadKey.fields(family), into: &self.starts)
     }
 
-    /// The offset of a value. The slot is a ``MessageField``'s raw value, or ``PayloadKey/senderURI`` or
-    /// ``PayloadKey/sourceURI``.
+    /// The slot is a ``MessageField``'s raw value, or ``PayloadKey/senderURI`` or ``PayloadKey/sourceURI``.
     @inline(__always)
     subscript(slot: Int) -> Int { Int(self.starts[slot]) }
 
-    /// Whether the payload has the field's key, whatever its value; the message's kind depends on this.
+    /// Whether the payload has the field's key, with any value.
     @inline(__always)
     func has(_ field: MessageField) -> Bool { self[field.rawValue] != 0 }
 
-    /// Passes the unescaped bytes of a field's text to `body`; no bytes if the field is absent. Only text with escapes
-    /// becomes a string.
-    ///
-    /// Safety: `payload` is the scanned payload, which the caller keeps alive.
+    /// Passes the unescaped text of a field to `body`; no bytes if the field is absent. Safety: `payload` is the
+    /// scanned payload, which the caller keeps alive.
     @inline(__always)
     func withText<Result>(
         slot: Int, at payload: UnsafeBufferPointer<UInt8>, _ body: (UnsafeRawBufferPointer) -> Result

@@ -1,10 +1,10 @@
 /// A `kiicloud://` address: the source or the sender of a push over MQTT.
 ///
-/// The address percent-encodes IDs (RFC 3986 section 2.1); this type holds them decoded.
+/// Addresses percent-encode IDs (RFC 3986 section 2.1); this type holds the decoded IDs.
 ///
 /// - Source: the `sourceURI` and `senderURI` of Kii's guides, such as `kiicloud://users/{userID}/topics/{topicID}`.
 public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
-    /// A user, group or thing itself. (The app itself has no address.)
+    /// A user, group or thing. The app itself has no address.
     case owner(Scope)
     /// A topic.
     case topic(Topic)
@@ -12,14 +12,14 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
     case bucket(Bucket)
     /// An object.
     case object(ObjectReference)
-    /// An administrator, by name; Kii knows one, `APP_ADMIN`.
+    /// An administrator, by name. Kii has one, `APP_ADMIN`.
     case administrator(String)
-    /// An address of a form that this version does not know, verbatim.
+    /// An address of an unknown form, verbatim.
     case other(String)
 
     private static let scheme = "kiicloud://"
 
-    /// Reads an address. An unknown form, an empty step or a broken percent-encoding gives ``other(_:)``.
+    /// An unknown form, an empty step or a broken percent-encoding becomes ``other(_:)``.
     package init(_ text: String) { self = KiiURI(known: text) ?? .other(text) }
 
     private init?(known text: String) {
@@ -52,7 +52,7 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The address. It percent-encodes the bytes of an ID other than letters, digits and `-._~`; ``other(_:)`` is
+    /// The address as text. Percent-encodes all bytes of an ID except letters, digits and `-._~`. ``other(_:)`` is
     /// verbatim.
     public var description: String {
         let steps: [String]

@@ -1,17 +1,16 @@
-/// The key that decides a message's kind. The decoder itself applies this rule.
+/// The key that decides a message's kind.
 ///
-/// - Source: the rule of Kii's Unity SDK, the only published one. Only keys count, except for `origin`, whose value
-///   counts.
+/// - Source: Kii's Unity SDK, which has the only published rule. Only keys count; for `origin` the value counts.
 package enum KindReason: Sendable, Hashable {
-    /// The payload has a key of a push to app or of a topic. The first one counts, in this order: `bucketID`,
-    /// `bucketType`, `objectID`, `objectModifiedAt` (these two only with short keys), then `topic`.
+    /// A key of a push to app or a push to user. The first of these keys decides: `bucketID`, `bucketType`, `objectID`,
+    /// `objectModifiedAt` (these two only with short keys), then `topic`.
     case field(MessageField)
-    /// The `origin` is `EVENT`; the rule reads it only with long keys.
+    /// The `origin` is `EVENT`. The rule reads `origin` only with long keys.
     case eventOrigin
-    /// The payload has no such key: a direct push.
+    /// The payload has no deciding key: a direct push.
     case noKey
 
-    /// Applies the rule. Safety: `payload` is the payload's bytes.
+    /// Safety: `payload` is the payload's bytes.
     @inline(__always)
     init(_ fields: FieldOffsets, at payload: UnsafeBufferPointer<UInt8>) {
         let isShort = fields.family == .short

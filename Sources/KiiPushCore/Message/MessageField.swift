@@ -1,6 +1,6 @@
-/// The 15 fields that Kii writes into a push, in the order and with the raw values of Kii's `KiiMessageField`.
+/// The 15 fields that Kii writes into a push, with the raw values of Kii's `KiiMessageField`.
 ///
-/// Every field has two keys: a long one (MQTT, GCM, FCM) and a short one (APNs).
+/// Each field has two keys: a long one (MQTT, GCM, FCM) and a short one (APNs).
 public enum MessageField: Int, Sendable, Hashable, CaseIterable {
     /// The app that caused the push.
     case appID

@@ -6,10 +6,10 @@ public enum MessageSender: Sendable, Hashable {
     case thing(String)
     /// The app's administrator.
     case admin
-    /// A sender whose address has a form that this version does not know, verbatim.
+    /// A sender whose address has an unknown form, verbatim.
     case other(String)
 
-    /// Reads a sender's address, such as `kiicloud://things/th.1`; nil if the address is no possible sender.
+    /// Reads an address such as `kiicloud://things/th.1`; `nil` unless it is a user, a thing or the administrator.
     init?(_ address: KiiURI) {
         switch address {
         case .owner(.user(let id)): self = .user(id)
@@ -19,16 +19,14 @@ public enum MessageSender: Sendable, Hashable {
         }
     }
 
-    /// Reads the field `sender`. Kii does not document how to tell users from things; the IDs of things start with
-    /// `th.`.
+    /// Reads the field `sender`. IDs of things start with `th.`; Kii does not document another difference from users.
     init(id: String) { self = id.utf8.starts(with: "th.".utf8) ? .thing(id) : .user(id) }
 }
 
 extension ReceivedMessage {
     /// The sender of the push, or the principal whose change caused it; `nil` if the payload names none.
     ///
-    /// The address `senderURI` takes precedence over the ID `sender`, unless the address has an unknown form and there
-    /// is an ID.
+    /// The address `senderURI` takes precedence over the ID in `sender`, unless the address has an unknown form.
     public var sender: MessageSender? {
         let address = self.fields.addressText(slot: PayloadKey.senderURI)
         return address.map(KiiURI.init).flatMap(MessageSender.init(_:))

@@ -6,17 +6,17 @@ public struct NotificationAlert: Sendable, Hashable {
     public var subtitle: String?
     /// The text; the whole alert if `alert` is a string.
     public var body: String?
-    /// The key of a text in the program's own strings (`loc-key`).
+    /// The key of the text in the program's own strings (`loc-key`).
     package var localizationKey: String?
-    /// Arguments for the text of ``localizationKey`` (`loc-args`).
+    /// Arguments of ``localizationKey`` (`loc-args`).
     package var localizationArguments: [String] = []
-    /// The key of a title in the program's own strings (`title-loc-key`).
+    /// The key of the title in the program's own strings (`title-loc-key`).
     package var titleLocalizationKey: String?
-    /// Arguments for the text of ``titleLocalizationKey`` (`title-loc-args`).
+    /// Arguments of ``titleLocalizationKey`` (`title-loc-args`).
     package var titleLocalizationArguments: [String] = []
-    /// The key of a subtitle in the program's own strings (`subtitle-loc-key`).
+    /// The key of the subtitle in the program's own strings (`subtitle-loc-key`).
     package var subtitleLocalizationKey: String?
-    /// Arguments for the text of ``subtitleLocalizationKey`` (`subtitle-loc-args`).
+    /// Arguments of ``subtitleLocalizationKey`` (`subtitle-loc-args`).
     package var subtitleLocalizationArguments: [String] = []
     /// The key of the action button's title in the program's own strings (`action-loc-key`).
     package var actionLocalizationKey: String?
@@ -29,13 +29,13 @@ public struct NotificationAlert: Sendable, Hashable {
 }
 
 extension NotificationAlert {
-    /// Makes an alert from texts. The other properties have the defaults of an empty object.
+    /// Makes an alert from texts. The other properties have their defaults.
     public init(title: String? = nil, subtitle: String? = nil, body: String? = nil) {
-        // `otherMembers` selects the memberwise initialiser; without it this initialiser would call itself.
+        // `otherMembers` selects the memberwise initialiser instead of this one.
         self.init(title: title, subtitle: subtitle, body: body, otherMembers: [])
     }
 
-    /// Whether there is something to show: a text, or the key of a text, that is not empty.
+    /// Whether the alert has a text or the key of a text.
     package var isVisible: Bool {
         [
             self.title, self.subtitle, self.body, self.titleLocalizationKey, self.subtitleLocalizationKey,
@@ -43,7 +43,7 @@ extension NotificationAlert {
         ].contains { $0?.isEmpty == false }
     }
 
-    /// Nil if the value is neither a string nor an object.
+    /// `nil` if the value is neither a string nor an object.
     init?(_ value: JSONValue, at pointer: JSONPointer, _ findings: inout [PayloadFinding]) {
         self.init(body: value.string)
         guard self.body == nil else { return }

@@ -5,9 +5,9 @@ public struct NotificationContent: Sendable, Hashable {
     /// A change of the number on the app's icon.
     ///
     /// Apple's pages differ about an `aps` without `badge`. This library follows the older one, on UIKit's
-    /// `application(_:didReceiveRemoteNotification:)`. It says: "The absence of a `badge` property indicates that any
-    /// number currently badging the icon should be removed." According to "Generating a remote notification" the number
-    /// stays, and 0 removes it. A sender that writes `badge` in every `aps` satisfies both.
+    /// `application(_:didReceiveRemoteNotification:)`: "The absence of a `badge` property indicates that any number
+    /// currently badging the icon should be removed." According to "Generating a remote notification" the number stays,
+    /// and 0 removes it. A `badge` in every `aps` satisfies both pages.
     public enum Badge: Sendable, Hashable {
         /// Remove the number: `aps` has no `badge`, or one of the wrong type.
         case remove
@@ -19,25 +19,24 @@ public struct NotificationContent: Sendable, Hashable {
     public var alert: NotificationAlert?
     /// The change of the number on the app's icon.
     public var badge = Badge.remove
-    /// The name of the sound to play; `default` is the default sound.
+    /// The name of the sound; `default` is the default sound.
     public var sound: String?
     /// Whether the message should wake the program (`content-available`).
     public var isContentAvailable = false
-    /// The name of the registered category whose actions the notification offers.
+    /// The registered category whose actions the notification offers.
     public var category: String?
     /// Whether the program may change the notification before it is shown (`mutable-content`).
     package var isMutableContent = false
-    /// The conversation that the message belongs to. Apple groups notifications by it; no notification replaces
-    /// another.
+    /// The conversation of the message, by which Apple groups notifications. No notification replaces another.
     public var threadID: String?
     /// All other members of `aps`, uninterpreted.
     package var otherMembers: [JSONMember] = []
-    /// Values dropped for a wrong type, in the order of the payload; nearly always empty.
+    /// Values dropped for a wrong type, in the order of the payload. Nearly always empty.
     package internal(set) var findings: [PayloadFinding] = []
 }
 
 extension NotificationContent {
-    /// Reads the value of `aps`; `nil` if it is no object. A null anywhere in it counts as absent.
+    /// `nil` if `aps` is not an object. A null anywhere counts as absent.
     package init?(aps: JSONValue) {
         guard let members = aps.members else { return nil }
         self.init()
@@ -55,8 +54,7 @@ extension NotificationContent {
                 }
             case "sound":
                 if value.kind == .object {
-                    // Apple's critical alerts have an object that contains the name; `otherMembers` keeps its other
-                    // members.
+                    // Apple's critical alerts have an object with the name. `otherMembers` keeps the whole object.
                     self.otherMembers.append(member)
                     guard let name = value["name"], !name.isNull else { continue }
                     self.sound = name.text(&self.findings, at: place.appending("name"))

@@ -1,9 +1,9 @@
-/// A value of a payload that the library dropped because its key requires another type.
+/// A payload value that the library dropped because its key requires another type.
 ///
-/// The message is valid without it, and ``ReceivedMessage/rawPayload`` still has the value. Safe to log: it holds a
-/// place and kinds, never a value.
+/// The message is valid without it, and ``ReceivedMessage/rawPayload`` still has the value. Safe to log: contains a
+/// place and types, never a value.
 public struct PayloadFinding: Sendable, Hashable, CustomStringConvertible {
-    /// The place of the value, from the payload's top level.
+    /// The place of the value in the payload.
     package let pointer: JSONPointer
     /// The required type in words, such as "a whole number".
     package let expected: String
@@ -15,17 +15,17 @@ public struct PayloadFinding: Sendable, Hashable, CustomStringConvertible {
         self.found = value.kind
     }
 
-    /// One line: the place, the kind of the value, and the required type.
+    /// One line: the place, the value's type, and the required type.
     public var description: String {
         "left out: \(self.pointer.abbreviated) is \(self.found.phrase), not \(self.expected)"
     }
 }
 
 extension ReceivedMessage {
-    /// Values dropped for a wrong type: first those under Kii's keys, then those in `aps`.
+    /// Values dropped for a wrong type: first those under Kii's keys, then those in `aps`. Nearly always empty.
     ///
-    /// Kii refuses nested data, so an array or object under a key of Kii's comes from the sender; the field is then
-    /// `nil`. Computed on each access. Empty for nearly every message.
+    /// Kii refuses nested data, so an array or object under one of Kii's keys comes from the sender. The field is then
+    /// `nil`. Computed on each access.
     public var findings: [PayloadFinding] {
         var findings: [PayloadFinding] = []
         func look(at slot: Int, _ key: @autoclosure () -> String) {
@@ -46,15 +46,15 @@ extension ReceivedMessage {
 }
 
 extension JSONValue {
-    /// The string; for any other value nil and a finding.
+    /// Any value except a string results in `nil` and a finding.
     func text(_ findings: inout [PayloadFinding], at place: @autoclosure () -> JSONPointer) -> String? {
         if let string = self.string { return string }
         findings.append(PayloadFinding(self, at: place(), expected: "a string"))
         return nil
     }
 
-    /// The strings without nulls. Any other value makes the result empty and adds a finding: arguments that moved up
-    /// would fill the wrong places of their text.
+    /// The strings, without nulls. Any other element makes the result empty and adds a finding: later arguments must
+    /// not move to earlier places of their text.
     func texts(_ findings: inout [PayloadFinding], at place: @autoclosure () -> JSONPointer) -> [String] {
         guard let elements = self.array else {
             findings.append(PayloadFinding(self, at: place(), expected: "an array of strings"))
@@ -65,7 +65,7 @@ extension JSONValue {
         return texts.count == present.count ? texts : []
     }
 
-    /// The Boolean, or whether the number is not zero; for any other value nil and a finding.
+    /// A Boolean, or whether a number is not zero. Any other value results in `nil` and a finding.
     func flag(_ findings: inout [PayloadFinding], at place: @autoclosure () -> JSONPointer) -> Bool? {
         if let bool = self.bool { return bool }
         if let number = self.number { return number != JSONNumber(0) }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// The known keys of a payload's top level, each with a slot in ``PayloadScan``.
+/// The known top-level keys of a payload, each with a slot in ``PayloadScan``.
 ///
-/// A family's fields are one run of slots in the order of ``MessageField``, so the first slot selects the family. The
-/// two addresses have no short keys, so they follow the long fields.
+/// The slots of a family follow the order of ``MessageField``. The two addresses have no short keys, so they follow the
+/// long fields.
 enum PayloadKey {
     static let longFields = 0
     static let senderURI = 15
@@ -21,7 +21,6 @@ enum PayloadKey {
         }
     }
 
-    /// The slot of the key at `range`; nil if the key is unknown.
     @inline(__always)
     static func slot(of range: JSONStringRange, at base: UnsafePointer<UInt8>, in bytes: [UInt8]) -> Int? {
         if range.isEscaped {
@@ -31,7 +30,7 @@ enum PayloadKey {
         return PayloadKey.slot(base + range.start, count: range.end - range.start)
     }
 
-    /// The slot of a key. Comparing lengths first identifies most keys with one comparison of bytes.
+    /// Comparing lengths first leaves one comparison of bytes for most keys.
     @inline(__always)
     static func slot(_ key: UnsafePointer<UInt8>, count: Int) -> Int? {
         switch count {
@@ -64,7 +63,7 @@ enum PayloadKey {
         }
     }
 
-    /// The slot of the long key `key` among `fields`, which all have keys of its length.
+    /// The keys of all `fields` have the length of `key`.
     @inline(__always)
     private static func long<let count: Int>(
         _ key: UnsafePointer<UInt8>, _ fields: InlineArray<count, MessageField>
@@ -85,7 +84,7 @@ enum PayloadKey {
         return nil
     }
 
-    /// Whether the bytes at `key` equal `literal`. There must be at least as many as `literal` has.
+    /// `key` must have at least as many bytes as `literal`.
     @inline(__always)
     private static func spells(_ key: UnsafePointer<UInt8>, _ literal: StaticString) -> Bool {
         memcmp(key, literal.utf8Start, literal.utf8CodeUnitCount) == 0

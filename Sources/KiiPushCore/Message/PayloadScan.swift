@@ -1,12 +1,10 @@
-/// Checks a whole payload in one pass and records the offsets of the values of known keys.
+/// Checks a whole payload in one pass, and records the offsets of the values of known keys.
 ///
-/// Offsets have 32 bits. Zero means "absent": a payload starts with its brace, so no value starts at zero.
+/// Offsets have 32 bits; 0 means absent. No value starts at 0, since a payload starts with its brace.
 struct PayloadScan {
     private(set) var range = 0..<0
     private var starts = InlineArray<35, UInt32>(repeating: 0)
 
-    /// Copies the offsets of the values of known keys; zero for an absent key.
-    ///
     /// A span avoids the copy that each subscript of an inline array would make.
     @inline(__always)
     func copyStarts(of slots: Range<Int>, into starts: inout InlineArray<17, UInt32>) {
@@ -24,7 +22,7 @@ struct PayloadScan {
                 guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }
                 var scanner = JSONScanner(base: base, count: buffer.count)
                 try scanner.beginDocument()
-                // The code below diagnoses other values, outside the hot path.
+                // ``refusal(of:)`` diagnoses other values, outside the hot path.
                 guard scanner.current == UInt8(ascii: "{") else { return }
                 try self.readObject(&scanner, in: bytes)
                 try scanner.endDocument()
@@ -59,7 +57,7 @@ struct PayloadScan {
             let key = try scanner.skipKey()
             let value = scanner.position
             try scanner.skipValue(levels: JSONLimits.default.maximumDepth - 1)
-            // The last of several members with the same key counts, as everywhere in JSONValue.
+            // The last of several members with one key counts, as in JSONValue.
             if let slot = PayloadKey.slot(of: key, at: scanner.base, in: bytes) {
                 self.starts[slot] = UInt32(truncatingIfNeeded: value)
             }

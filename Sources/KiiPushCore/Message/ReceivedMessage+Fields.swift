@@ -1,11 +1,11 @@
 extension ReceivedMessage {
-    /// The text of a field of Kii's: a string's content, or a number or Boolean as written.
+    /// The text of one of Kii's fields: a string's content, or a number or Boolean as written.
     ///
     /// `nil` if the field is absent, null, an array or an object.
     public func value(of field: MessageField) -> String? { self.fields.text(field) }
     /// The event of a push to app, or the sender's own message type; `nil` if absent or empty.
     public var eventType: EventType? { self.fields.nonEmptyText(.type).map(EventType.init) }
-    /// The cause of the push, Kii or a sender; `nil` if absent or empty.
+    /// The cause of the push; `nil` if absent or empty.
     public var origin: MessageOrigin? { self.fields.nonEmptyText(.origin).map(MessageOrigin.init) }
     /// The app that caused the push; `nil` if absent or empty.
     public var appID: String? { self.fields.nonEmptyText(.appID) }
@@ -13,15 +13,15 @@ extension ReceivedMessage {
     public var when: Timestamp? { self.fields.timestamp(.when) }
     /// The time of the object's change; `nil` if absent (as after a deletion), or no whole number of milliseconds.
     public var modifiedAt: Timestamp? { self.fields.timestamp(.objectModifiedAt) }
-    /// The text of the alert; `nil` without an alert, and for an alert that has only a title or a key.
+    /// The alert's text; `nil` without an alert, and if the alert has only a title or a key.
     public var alertBody: String? { self.content?.alert?.body }
-    /// The member `key` of the payload's top level; Kii's own keys work too.
+    /// The member `key` of the payload's top level, including Kii's own keys.
     public subscript(key: String) -> JSONValue? { self.rawPayload[key] }
 
-    /// The sender's own keys: the payload's top level without Kii's keys of its family. Short keys also exclude `aps`.
+    /// The sender's own members: the payload's top level without Kii's keys of its family. With short keys, `aps` is
+    /// excluded too.
     ///
-    /// If a sender's key has the name of a key of Kii's, it is missing here, whatever its value; ``subscript(_:)``
-    /// reads it.
+    /// A sender's key with the name of one of Kii's keys is missing here; ``subscript(_:)`` reads it.
     public var customMembers: [JSONMember] {
         (self.rawPayload.members ?? []).filter { member in
             var key = member.key

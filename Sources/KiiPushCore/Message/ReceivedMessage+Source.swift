@@ -1,8 +1,8 @@
 extension ReceivedMessage {
     package var scopeType: ScopeType? { self.fields.nonEmptyText(.scopeType).map(ScopeType.init) }
 
-    /// The scope in which the source lives. `nil` if the payload names none, names an unknown kind of scope, or lacks
-    /// the ID of the user, group or thing.
+    /// The scope of the source. `nil` if the payload names none, names an unknown kind of scope, or lacks the ID of the
+    /// user, group or thing.
     public var scope: Scope? {
         switch self.scopeType {
         case .app: .app
@@ -13,7 +13,7 @@ extension ReceivedMessage {
         }
     }
 
-    /// The bucket that changed. The payload must have a bucket ID and a ``scope``; the bucket type is optional.
+    /// The bucket that changed; `nil` without a bucket ID or a ``scope``.
     public var sourceBucket: Bucket? {
         guard let scope = self.scope, let id = self.fields.nonEmptyText(.bucketID) else { return nil }
         return Bucket(id, in: scope)
@@ -21,13 +21,13 @@ extension ReceivedMessage {
 
     package var sourceBucketType: BucketType? { self.fields.nonEmptyText(.bucketType).map(BucketType.init) }
 
-    /// The object that changed. The payload must have an object ID and a ``sourceBucket``.
+    /// The object that changed; `nil` without an object ID or a ``sourceBucket``.
     public var sourceObject: ObjectReference? {
         guard let bucket = self.sourceBucket, let id = self.fields.nonEmptyText(.objectID) else { return nil }
         return ObjectReference(id, in: bucket)
     }
 
-    /// The topic that the message was sent to. The payload must have a topic ID and a ``scope``.
+    /// The topic that the message was sent to; `nil` without a topic ID or a ``scope``.
     public var sourceTopic: Topic? {
         guard let scope = self.scope, let id = self.fields.nonEmptyText(.topic) else { return nil }
         return Topic(id, in: scope)

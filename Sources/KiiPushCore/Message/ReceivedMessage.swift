@@ -1,8 +1,12 @@
-/// A received push: its kind, its source, its sender, and the rest of its payload.
+/// A received push: its kind, its source, its sender and its payload.
 ///
-/// The initialiser checks the payload once; properties read the fields from the retained bytes on each access. Custom
-/// keys share the top level with Kii's own, so a sender's key may have the name of a key of Kii's. ``rawPayload``
-/// always has everything.
+/// ```swift
+/// let message = try ReceivedMessage(payload: bytes)
+/// if message.kind == .pushToApp, let object = message.sourceObject { print("changed:", object.id) }
+/// ```
+///
+/// The initialiser checks the payload once; properties read the retained bytes on each access. Custom keys and Kii's
+/// keys share the top level, so a sender's key may have the name of one of Kii's. ``rawPayload`` always has everything.
 ///
 /// - Source: `KiiReceivedMessage` of Kii's iOS SDK, `ReceivedMessage` of its Android and Unity SDKs.
 public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
@@ -23,16 +27,16 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
     /// short keys, `bi`, `bt`, `oi` or `om` make a push to app, and `to` makes a push to user. Any other payload is a
     /// direct push.
     ///
-    /// A message to a topic that lacks its topic's ID therefore counts as a direct push. A custom key `bucketID`, or a
-    /// custom key `to` beside `aps`, changes the kind too. `kii-push explain` names the deciding key.
+    /// A message to a topic without the topic's ID therefore counts as a direct push. A custom key with one of these
+    /// names changes the kind too. `kii-push explain` names the deciding key.
     public let kind: Kind
     package var kindReason: KindReason { self.fields.kindReason }
-    /// A key shared by the messages of one source; delivery keeps their order.
+    /// Delivery keeps the order of messages with the same key.
     package let sourceKey: SourceKey
     let fields: PayloadFields
     private let boxedContent: Box?
 
-    /// Decodes a payload as it arrives. An object `aps` at the top level selects short keys, otherwise long keys apply.
+    /// Decodes a payload as it arrives. If the top level has an object `aps`, short keys apply, otherwise long keys.
     ///
     /// - Parameter bytes: the whole payload, retained without a copy.
     /// - Throws: ``MessageError``; in particular ``MessageError/thingCommand(_:)`` for a command.
@@ -59,8 +63,8 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
 
     /// The notification that the provider requests: the payload's `aps`.
     ///
-    /// `nil` if `aps` is absent or no object. Also `nil` in a payload with long keys, where `aps` is a key of the
-    /// sender's own. The badge then stays as it is.
+    /// `nil` if `aps` is absent or not an object; the badge then stays as it is. Also `nil` in a payload with long
+    /// keys, where `aps` is a key of the sender's own.
     public var content: NotificationContent? { self.boxedContent?.content }
 
     /// The whole payload.
@@ -69,7 +73,7 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
     public var payloadBytes: [UInt8] { self.fields.payload.ownBytes }
     package var keyFamily: KeyFamily { self.fields.offsets.family }
 
-    /// Holds the content outside the message: few messages have any, and the message stays small.
+    /// Keeps messages small: few of them have content.
     private final class Box: Sendable {
         let content: NotificationContent
 
@@ -93,8 +97,8 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
 
 /// The reason why a payload is not a push message.
 ///
-/// A value of the wrong type is no error: the message lacks the value, and ``ReceivedMessage/findings`` lists it. Safe
-/// to log: the error prints positions, keys and kinds of values, never a value.
+/// A value of the wrong type is no error; ``ReceivedMessage/findings`` lists it. Safe to log: contains positions, keys
+/// and types, never a value.
 public enum MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The bytes are not JSON, or exceed 4 MiB.
     case malformed(JSONError)

@@ -1,11 +1,11 @@
 /// Identifies the source of a message: the topic, the bucket, or the sender of a direct push.
 ///
-/// The key has eight bytes, computed once when a message is decoded, so ordering millions of messages by source
-/// compares integers. It is a hash: two sources may, rarely, share a key, and their messages then share one order.
+/// A hash of eight bytes, so that ordering messages by source compares integers. Two sources may, rarely, share a key;
+/// their messages then share one order.
 package struct SourceKey: Sendable, Hashable {
     private var value: UInt64
 
-    /// The key as a number, the same in every process; the inbox file stores it.
+    /// The same in every process; the inbox file stores this number.
     package var number: Int64 { Int64(bitPattern: self.value) }
 
     /// Safety: `payload` is the payload's bytes.
@@ -22,7 +22,7 @@ package struct SourceKey: Sendable, Hashable {
             fields.withText(slot: MessageField.topic.rawValue, at: payload) { self.combine($0) }
         case .directPush:
             self.value = 3
-            // An address ends with the ID that the field `sender` holds, so both forms give the same key.
+            // An address ends with the ID that the field `sender` has, so both give the same key.
             let hasAddress = fields.withText(slot: PayloadKey.senderURI, at: payload) { !$0.isEmpty }
             let slot = hasAddress ? PayloadKey.senderURI : MessageField.sender.rawValue
             fields.withText(slot: slot, at: payload) { text in
@@ -34,7 +34,7 @@ package struct SourceKey: Sendable, Hashable {
 
     @inline(__always)
     private mutating func combineScope(_ fields: FieldOffsets, at payload: UnsafeBufferPointer<UInt8>) {
-        // A source has one scope. Its ID is in one of these three fields, or in none if the scope is the app.
+        // A source has one scope. The scope's ID is in one of these fields; the app's scope has none.
         fields.withText(slot: MessageField.scopeUserID.rawValue, at: payload) { self.combine($0) }
         fields.withText(slot: MessageField.scopeGroupID.rawValue, at: payload) { self.combine($0) }
         fields.withText(slot: MessageField.scopeThingID.rawValue, at: payload) { self.combine($0) }
@@ -55,7 +55,7 @@ package struct SourceKey: Sendable, Hashable {
         self.mix(rest)
     }
 
-    /// Folds a 128-bit product, so that every bit of the word reaches every bit of the key.
+    /// Folds a 128-bit product, so that every bit of the word affects every bit of the key.
     private mutating func mix(_ word: UInt64) {
         let product = (self.value ^ word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
         self.value = product.high ^ product.low

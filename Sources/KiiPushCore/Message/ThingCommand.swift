@@ -1,8 +1,8 @@
-/// A thing-if command. It arrives on the same MQTT topic as pushes; its `commandID` and `actions` identify it.
+/// A thing-if command. Commands arrive on the same MQTT topic as pushes, and have `commandID` and `actions`.
 ///
 /// - Source: Kii's guide to push notifications for things; `kii_thing_if` reads `/commandID` and `/actions`.
 public struct ThingCommand: Sendable, Hashable, CustomStringConvertible {
-    /// The command's ID; the thing reports its result under it.
+    /// The command's ID, under which the thing reports its result.
     public let commandID: String
     /// The actions that the thing should perform.
     public let actions: JSONValue
@@ -14,8 +14,7 @@ public struct ThingCommand: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ThingCommand {
-    /// Recognises a command by its two keys. `actions` must be nested: custom keys of a push may have these names, but
-    /// Kii refuses nested custom values.
+    /// `actions` must be nested: a push may have custom keys with both names, but Kii refuses nested custom values.
     init?(_ scan: PayloadScan, of bytes: [UInt8]) {
         guard let actions = scan.value(slot: PayloadKey.actions, of: bytes),
             actions.kind == .array || actions.kind == .object,

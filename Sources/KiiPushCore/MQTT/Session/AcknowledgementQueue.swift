@@ -1,7 +1,7 @@
-/// The acknowledgements that one connection owes, in order of reception.
+/// The unsent acknowledgements of one connection, in order of reception.
 ///
-/// Each acknowledgement has a gate, which its ticket opens. It leaves when its own gate and all gates before it are
-/// open ([MQTT-4.6.0-2], [MQTT-4.6.0-3]). Tickets are never reused, so a ticket of an earlier connection opens nothing.
+/// Each acknowledgement has a ticket, a number that is never reused. ``open(_:)`` permits the acknowledgement of a
+/// ticket. An acknowledgement is sent once it and all earlier ones are permitted ([MQTT-4.6.0-2], [MQTT-4.6.0-3]).
 struct AcknowledgementQueue: Sendable {
     private struct Slot {
         let packetID: UInt16
@@ -19,20 +19,20 @@ struct AcknowledgementQueue: Sendable {
 
     var nextTicket: UInt64 { self.firstUnsent + UInt64(self.count) }
 
-    /// Queues the acknowledgement of a received message and returns its ticket.
+    /// Returns the acknowledgement's ticket.
     mutating func append(packetID: UInt16, qos: QoS) -> UInt64 {
         let ticket = self.nextTicket
         self.slots.append(Slot(packetID: packetID, qos: qos))
         return ticket
     }
 
-    /// Opens one gate. Ignores a ticket of an earlier connection, a used one, or one never issued.
+    /// Ignores tickets of earlier connections, used tickets, and tickets never issued.
     mutating func open(_ ticket: UInt64) {
         guard ticket >= self.firstUnsent, ticket < self.nextTicket else { return }
         self.slots[self.head + Int(ticket - self.firstUnsent)].isOpen = true
     }
 
-    /// Opens all gates up to this ticket's. Ignores the same tickets.
+    /// Permits all acknowledgements up to `ticket`. Ignores the same tickets as ``open(_:)``.
     mutating func open(through ticket: UInt64) {
         guard ticket >= self.firstUnsent, ticket < self.nextTicket else { return }
         for index in self.head...self.head + Int(ticket - self.firstUnsent) { self.slots[index].isOpen = true }

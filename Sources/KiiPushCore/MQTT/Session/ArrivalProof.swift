@@ -1,10 +1,10 @@
-/// Tracks which acknowledgements one connection's broker has read. A broker answers packets in order of arrival, so
-/// PINGRESP proves that it has read all acknowledgements before the PINGREQ.
+/// Tracks which acknowledgements the broker has read on one connection. A broker answers packets in order, so PINGRESP
+/// proves that the broker has read all acknowledgements before the PINGREQ.
 struct ArrivalProof: Sendable {
     private struct Ping {
-        /// The last ticket whose acknowledgement left before the PINGREQ.
+        /// The ticket of the last acknowledgement sent before the PINGREQ.
         let through: UInt64
-        /// Number of consecutive PINGREQ that prove the same ticket.
+        /// Number of consecutive PINGREQ with the same `through`.
         var count: Int
     }
 
@@ -23,13 +23,13 @@ struct ArrivalProof: Sendable {
 
     var isAwaited: Bool { !self.outstanding.isEmpty }
 
-    /// Whether the acknowledgements sent since the last PINGREQ have reached `limit`, so that another PINGREQ is due.
+    /// Whether at least `limit` acknowledgements were sent since the last PINGREQ, so that another PINGREQ is due.
     func isDue(lastSent: UInt64, limit: Int) -> Bool {
         self.outstanding.count < Self.maximumOutstanding && lastSent > self.asked
             && lastSent - self.asked >= UInt64(max(1, limit))
     }
 
-    /// Records a PINGREQ sent after the acknowledgement with this ticket.
+    /// - Parameter lastSent: the ticket of the last acknowledgement sent before this PINGREQ.
     mutating func pingSent(lastSent: UInt64) {
         if let last = self.outstanding.indices.last,
             self.outstanding[last].through == lastSent || self.outstanding.count == Self.maximumOutstanding
@@ -41,7 +41,7 @@ struct ArrivalProof: Sendable {
         }
     }
 
-    /// Returns the ticket up to which everything is now proven; `nil` if nothing new is. An unrequested PINGRESP proves
+    /// Returns the highest ticket, if this PINGRESP proves further acknowledgements. An unrequested PINGRESP proves
     /// nothing.
     mutating func pongReceived() -> UInt64? {
         guard let ping = self.outstanding.first else { return nil }

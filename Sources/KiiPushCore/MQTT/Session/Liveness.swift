@@ -1,36 +1,36 @@
-/// Decides when a connection must send PINGREQ, and when its broker counts as gone.
+/// Decides when a connection must send PINGREQ, and when the broker counts as gone.
 ///
-/// Each answer has a deadline. Whole messages extend the deadline of SUBACK and PINGRESP, by three keep-alives at most:
-/// the broker may have sent them before it read the request. Nothing else extends a deadline, since a machine in
-/// between may send bytes for a dead broker.
+/// Each expected answer has a deadline. Each complete message extends the deadline of SUBACK and PINGRESP, since the
+/// broker may have sent the message before it read the request. All extensions together are at most three keep-alives.
+/// Other bytes extend no deadline, since a proxy may send bytes for a dead broker.
 ///
-/// While reading is paused no answer can arrive, so the deadlines stand still. The session still sends PINGREQ, since
-/// without it the broker closes the connection ([MQTT-3.1.2-24]).
+/// While reading is paused no answer can arrive, so the deadlines stop. The session still sends PINGREQ, since the
+/// broker would otherwise close the connection ([MQTT-3.1.2-24]).
 struct Liveness: Sendable {
-    /// An expected answer. Its instants are on the clock of `timeRead(at:)`.
+    /// An expected answer. Its times are on the clock of `timeRead(at:)`.
     private struct Awaited {
         let answer: MQTTPacketType
         var deadline: MonotonicInstant
-        /// The time that each message grants anew.
+        /// The time from each message to the new deadline.
         let patience: Duration
-        /// The latest deadline that messages can reach. None arrive before CONNACK.
+        /// The latest deadline, however many messages arrive.
         let lastDeadline: MonotonicInstant
     }
 
     private let interval: Duration, connectTimeout: Duration, answerTimeout: Duration
     private var pausedSince: MonotonicInstant?
-    /// The total of the pauses on this connection, without the present one.
+    /// The sum of the finished pauses on this connection.
     private var paused = Duration.zero
     private var awaited: Awaited?
     private(set) var lastReceived: MonotonicInstant
-    /// The time of the last packet sent other than an acknowledgement; `nil` before the broker accepted.
-    /// Acknowledgements do not postpone PINGREQ, so each is proven within one interval.
+    /// The time of the last packet sent that is not an acknowledgement; `nil` before CONNACK. Acknowledgements do not
+    /// postpone PINGREQ, so each is proven within one interval.
     private var lastRequest: MonotonicInstant?
 
-    /// The most keep-alives that messages can add to an answer's deadline.
+    /// The most keep-alives by which messages extend a deadline.
     private static let longestExtension = 3
 
-    /// CONNECT was sent.
+    /// Begins after CONNECT was sent.
     init(_ configuration: MQTTSession.Configuration, isPaused: Bool, now: MonotonicInstant) {
         self.interval = configuration.interval
         self.connectTimeout = configuration.connectTimeout
@@ -42,14 +42,14 @@ struct Liveness: Sendable {
 
     mutating func bytesReceived(now: MonotonicInstant) { self.lastReceived = now }
 
-    /// Whole ones.
+    /// Call this only for complete messages.
     mutating func messagesReceived(now: MonotonicInstant) {
         guard let awaited else { return }
         let extended = min(self.timeRead(at: now) + awaited.patience, awaited.lastDeadline)
         self.awaited?.deadline = max(awaited.deadline, extended)
     }
 
-    /// Records that CONNACK came and SUBSCRIBE was sent.
+    /// Call this after CONNACK, when SUBSCRIBE was sent.
     mutating func subscribeSent(now: MonotonicInstant) {
         self.expect(.suback, within: self.connectTimeout, now: now)
         self.lastRequest = now
@@ -66,14 +66,14 @@ struct Liveness: Sendable {
         self.awaitPong(now: now)
     }
 
-    /// Records a PINGREQ sent out of turn to test the link: PINGRESP must come within `limit`, even if it answers an
-    /// earlier PINGREQ.
+    /// Records a PINGREQ that tests the link. A PINGRESP must come within `limit`, even if it answers an earlier
+    /// PINGREQ.
     mutating func probeSent(limit: Duration, now: MonotonicInstant) {
         self.lastRequest = now
         self.expect(.pingresp, within: limit, now: now)
     }
 
-    /// Records a PINGRESP. `pingIsAwaited` is whether another is still to come.
+    /// - Parameter pingIsAwaited: whether another PINGRESP is expected.
     mutating func pongReceived(pingIsAwaited: Bool, now: MonotonicInstant) {
         guard self.awaited?.answer == .pingresp else { return }
         self.awaited = nil
@@ -96,11 +96,11 @@ struct Liveness: Sendable {
 
     func isPingDue(now: MonotonicInstant) -> Bool { self.pingDeadline.map { $0 <= now } ?? false }
 
-    /// The next time to check for an overdue answer or a due PINGREQ.
+    /// The time at which an answer is late or a PINGREQ is due.
     var nextDeadline: MonotonicInstant? { .earlier(self.answerDeadline, self.pingDeadline) }
 
     private mutating func awaitPong(now: MonotonicInstant) {
-        // The first unanswered PINGREQ sets the deadline. Without an interval there is none.
+        // The first unanswered PINGREQ sets the deadline. Without a keep-alive there is no deadline.
         guard self.awaited == nil, self.interval > .zero else { return }
         self.expect(.pingresp, within: self.answerTimeout, now: now)
     }

@@ -1,23 +1,23 @@
-/// A client's session with a broker, over any number of connections: events in, bytes and messages out. It holds no
-/// socket, clock or task. It acknowledges a message of QoS 1 once its ticket opens the gate, in order of reception, and
-/// only on the connection that brought the message.
+/// A client's session with a broker, over any number of connections. A state machine without socket, clock or task:
+/// events in, bytes and messages out. The session acknowledges a QoS 1 message after the caller has passed its ticket,
+/// in order of reception, and only on the connection that brought the message.
 ///
-/// The session never requests QoS 2. A broker may still send it, from a session that other software left behind, and
-/// refusing it would end every connection with the same error. So PUBREC takes the place of PUBACK in the queue, and
-/// the session answers every PUBREL (MQTT 3.1.1, 4.3.3). It marks a message whose identifier came before and was not
-/// released since. It remembers these identifiers as long as the process lives.
+/// The session never requests QoS 2. A broker may still send QoS 2, from a session that other software left, and a
+/// refusal would end every connection. So the session answers with PUBREC instead of PUBACK, and answers every PUBREL
+/// (MQTT 3.1.1, 4.3.3). It marks a message whose packet identifier was used before and not released since. It remembers
+/// these identifiers while the process lives.
 package struct MQTTSession: Sendable {
     private enum State {
-        /// No connection. Left by `transportConnected`.
+        /// No connection. Exit: `transportConnected`.
         case disconnected
-        /// CONNECT was sent. Left for `awaitingSuback` or `connected` by CONNACK 0, for `closing` by anything else.
+        /// CONNECT was sent. CONNACK 0 leads to `awaitingSuback` or `connected`, anything else to `closing`.
         case awaitingConnack
-        /// SUBSCRIBE was sent; messages of a resumed session already arrive. Left for `connected` by a grant, for
-        /// `closing` by a refusal, an error, silence or `disconnect`.
+        /// SUBSCRIBE was sent; messages of a resumed session may already arrive. A grant leads to `connected`; a
+        /// refusal, an error, a late answer or `disconnect` leads to `closing`.
         case awaitingSuback(sessionPresent: Bool?)
-        /// The subscription stands. Left for `closing` by an error, silence or `disconnect`.
+        /// The broker granted the subscription. An error, a late answer or `disconnect` leads to `closing`.
         case connected
-        /// The output asked to close: the session reads and sends nothing more. Left by `transportClosed`, like every
+        /// The output asked to close. The session reads and sends nothing more. Exit: `transportClosed`, as from every
         /// state.
         case closing
     }
@@ -26,10 +26,10 @@ package struct MQTTSession: Sendable {
 
     /// Changes apply to the next connection.
     package var configuration: Configuration
-    /// Number of connections so far, including the present one.
+    /// Number of connections so far, including the current one.
     package private(set) var generation: UInt64 = 0
 
-    /// The configuration of the present connection.
+    /// The configuration of the current connection.
     private var current: Configuration
     private var state = State.disconnected
     private var decoder = FrameDecoder()
@@ -38,24 +38,24 @@ package struct MQTTSession: Sendable {
     private var proof = ArrivalProof(firstTicket: 1)
     /// `nil` without a connection.
     private var liveness: Liveness?
-    /// The time of the last bytes from the broker on this connection, or of the end of a pause.
+    /// When the broker's last bytes arrived on this connection, or when the last pause ended.
     package var lastReceived: MonotonicInstant? { self.liveness?.lastReceived }
     private var isReadingPaused = false
     private var redeliveryDeadline: MonotonicInstant?
     private var expectsSession: Bool
-    /// Number of CONNECTs, including the present one, since the broker last accepted. Each unanswered one may have
-    /// begun a new session.
+    /// CONNECTs since the broker last accepted one, including the current one. Each unanswered CONNECT may have created
+    /// a new session.
     private var connectsWithoutAnswer = 0
-    /// Whether the broker may have begun a new session without this side knowing.
+    /// Whether the broker may have created a session that this client does not know.
     package var hasUnansweredConnect: Bool { self.connectsWithoutAnswer > 0 }
-    /// The QoS granted in the broker's present session.
+    /// The QoS granted in the broker's current session.
     private var grantedQoS: QoS?
     /// Identifiers of QoS 2 messages that the broker has not released yet.
     private var unreleased: Set<UInt16> = []
-    /// Whether the present connection's first packet with an identifier was PUBREL. The first message's identifier then
-    /// proves nothing about the broker's numbering.
+    /// Whether this connection's first packet with an identifier was PUBREL. The first message's identifier then says
+    /// nothing about the broker's numbering.
     package private(set) var beganWithRelease = false
-    /// Whether the present connection has brought no message with an identifier yet.
+    /// Whether this connection has brought no message with an identifier yet.
     private var isBeginning = true
 
     package init(configuration: Configuration) {
@@ -65,7 +65,7 @@ package struct MQTTSession: Sendable {
         self.topic = SharedTopic(configuration.topicFilter)
     }
 
-    /// Whether the broker has accepted the client, so that messages and acknowledgements may flow.
+    /// Whether the broker has accepted the client.
     private var isAccepted: Bool {
         switch self.state {
         case .awaitingSuback, .connected: true
@@ -80,16 +80,15 @@ package struct MQTTSession: Sendable {
 
     package var nextTicket: UInt64 { self.queue.nextTicket }
 
-    /// The ticket of this connection's first unsent acknowledgement, or else the next ticket. All earlier ones are sent
-    /// or void.
+    /// The ticket of the first unsent acknowledgement on this connection, or else the next ticket.
     package var firstUnacknowledgedTicket: UInt64 { self.queue.firstUnsent }
 
-    /// Number of unsent acknowledgements. A broker may exceed its window; the caller pauses reading.
+    /// Number of unsent acknowledgements. The caller pauses reading if this number is too high.
     package var unacknowledgedCount: Int { self.queue.count }
 
     // MARK: - Connection
 
-    /// Starts a connection and writes CONNECT.
+    /// Starts a connection with CONNECT.
     package mutating func transportConnected(now: MonotonicInstant, into output: inout Output) {
         self.transportClosed()
         self.generation += 1
@@ -105,8 +104,7 @@ package struct MQTTSession: Sendable {
         self.send(.connect(self.current.connect), into: &output)
     }
 
-    /// Ends the connection, whichever side closed it, and drops its unsent acknowledgements: the broker redelivers
-    /// these messages.
+    /// Ends the connection, and drops its unsent acknowledgements: the broker redelivers these messages.
     package mutating func transportClosed() {
         self.state = .disconnected
         self.queue.drop()
@@ -115,14 +113,14 @@ package struct MQTTSession: Sendable {
         self.decoder = FrameDecoder()
     }
 
-    /// Sends DISCONNECT and closes. Acknowledgements with a closed gate stay unsent.
+    /// Sends DISCONNECT and closes. Drops acknowledgements that are not yet permitted.
     package mutating func disconnect(into output: inout Output) {
         guard self.isOpen else { return }
         self.send(.disconnect, into: &output)
         self.close(.afterFlush, into: &output)
     }
 
-    /// Records that the caller stops reading from the connection, or resumes.
+    /// Call this when the caller pauses or resumes reading from the connection.
     package mutating func readingPaused(_ isPaused: Bool, now: MonotonicInstant) {
         self.isReadingPaused = isPaused
         self.liveness?.readingPaused(isPaused, now: now)
@@ -135,8 +133,8 @@ package struct MQTTSession: Sendable {
         self.isOpen ? .earlier(self.liveness?.nextDeadline, self.redeliveryDeadline) : nil
     }
 
-    /// Handles the passage of time. Call it after the bytes of the turn, or an answer still in the socket counts as
-    /// missing. Early, late and needless calls are harmless.
+    /// Handles the passage of time. Call this after the bytes of the turn: an answer still in the socket would count as
+    /// late. Needless calls are harmless.
     package mutating func timerFired(now: MonotonicInstant, into output: inout Output) {
         guard self.isOpen else { return }
         if let answer = self.liveness?.lateAnswer(now: now) {
@@ -154,9 +152,9 @@ package struct MQTTSession: Sendable {
     }
 
     /// Sends PINGREQ at once, and closes the connection if PINGRESP does not come within `limit`. For a link that may
-    /// be gone without a trace, as after a sleep of the machine. The keep-alive then continues as usual.
+    /// be dead, as after the machine slept. The keep-alive continues as usual.
     package mutating func probe(within limit: Duration, now: MonotonicInstant, into output: inout Output) {
-        // Before SUBACK the session already waits for an answer, and not for long.
+        // Before SUBACK the session already waits for an answer with a short limit.
         guard self.isConnected else { return }
         self.sendPing(into: &output)
         self.liveness?.probeSent(limit: limit, now: now)
@@ -164,13 +162,13 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Acknowledgements
 
-    /// Opens the gate of one message. Ignores a ticket of an earlier connection.
+    /// Permits the acknowledgement of one message. Ignores a ticket of an earlier connection.
     package mutating func acknowledge(ticket: UInt64, into output: inout Output) {
         self.queue.open(ticket)
         self.sendAcknowledgements(into: &output)
     }
 
-    /// Opens the gates of all messages up to this one. Ignores a ticket of an earlier connection.
+    /// Permits the acknowledgements of all messages up to `ticket`. Ignores a ticket of an earlier connection.
     package mutating func acknowledge(through ticket: UInt64, into output: inout Output) {
         self.queue.open(through: ticket)
         self.sendAcknowledgements(into: &output)
@@ -185,12 +183,12 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Packets
 
-    /// Reads received bytes. Messages before an error are delivered: they were received.
+    /// Reads received bytes. Messages before an error are still delivered.
     package mutating func received(_ bytes: UnsafeRawBufferPointer, now: MonotonicInstant, into output: inout Output) {
         guard self.isOpen else { return }
         self.liveness?.bytesReceived(now: now)
         let messages = output.messages.count
-        // Runs the decoder outside the session, so that each packet can change the session.
+        // The decoder is moved out of the session, so that the closure can change the session.
         var decoder = FrameDecoder()
         swap(&decoder, &self.decoder)
         do {
@@ -198,7 +196,7 @@ package struct MQTTSession: Sendable {
                 try self.received(header, body, now: now, into: &output)
             }
         } catch {
-            // After the packet that ended the connection, further errors do not count.
+            // Errors after the packet that ended the connection are ignored.
             if self.isOpen {
                 output.events.append(.protocolError(error))
                 self.close(.atOnce, into: &output)  // [MQTT-4.8.0-1]
@@ -225,7 +223,8 @@ package struct MQTTSession: Sendable {
             if self.isBeginning { self.beganWithRelease = true }
             self.unreleased.remove(packetID)
             self.send(.pubcomp(packetID: packetID), into: &output)
-        // They end what this side published, which is nothing; mosquitto's clients ignore them too.
+        // These answer published messages, and this client publishes none. mosquitto's clients ignore these packets
+        // too.
         case .puback, .pubcomp: break
         case .connect, .publish, .pubrec, .subscribe, .pingreq, .disconnect:
             throw MQTTError(.unexpected, in: header.type)
@@ -237,7 +236,7 @@ package struct MQTTSession: Sendable {
     ) throws(MQTTError) {
         guard case .awaitingConnack = self.state else { throw MQTTError(.unexpected, in: .connack) }
         guard connack.code == .accepted else {
-            // A refused client gets no session.
+            // A refused CONNECT creates no session.
             self.connectsWithoutAnswer -= 1
             output.events.append(.connectionRefused(connack.code))
             if connack.code == .unacceptableProtocolVersion {

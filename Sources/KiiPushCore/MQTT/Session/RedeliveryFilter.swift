@@ -1,34 +1,31 @@
 /// Finds the stored message that a PUBLISH may repeat.
 ///
-/// Kii's payloads carry no identifier, and two messages can have equal bytes, so the row in the store identifies a
-/// message. A PUBLISH can repeat a row only if all of these hold:
+/// Kii's payloads have no identifier, and two messages can have equal bytes. A PUBLISH can repeat a stored row only if
+/// all of these hold:
 ///
 /// - DUP is set.
 /// - The row came with the same packet identifier.
-/// - The row's acknowledgement is not known to have arrived. Either the row came on an earlier connection and the
-///   broker may not have read the acknowledgement, or the session has not sent it yet.
+/// - The row's acknowledgement is not known to have arrived: it is unsent on this connection, or unproven on an earlier
+///   one.
 ///
-/// Then the caller compares topic and bytes. In doubt the message is new: a duplicate is better than a loss.
+/// The caller then compares topic and bytes. In doubt the message is new: a duplicate is better than a loss.
 ///
-/// Brokers differ in how they assign identifiers on a new connection:
+/// Brokers number packets differently on a new connection:
 ///
-/// - Some (RabbitMQ) number from 1 on each connection. A message that the broker wrote but this side never read then
-///   comes back with DUP, under the identifier of an older, finished message with equal bytes. So rows of earlier
-///   connections count only once the broker has shown that it keeps identifiers, by a connection that begins with an
-///   identifier other than 1. A connection that begins with PUBREL shows nothing, since that identifier may have been
-///   1.
-/// - MQTT lets a broker reuse an identifier as soon as it is free ([MQTT-2.3.1-4]). A broker restored from an old copy
-///   of its state counts from there, with the same risk. So rows of earlier connections stop counting once an
-///   identifier does not lie ahead of its predecessor, among new messages or among a connection's repeated ones.
-/// - Brokers that count start again after 65,535, so only the last 32,767 rows count.
+/// - Some (RabbitMQ) begin with 1 on each connection. A message that this client never received then comes with DUP,
+///   and with the identifier of an older, acknowledged message. So rows of earlier connections count only after a
+///   connection has begun with an identifier other than 1. A connection that begins with PUBREL shows nothing.
+/// - A broker may reuse an identifier as soon as it is free ([MQTT-2.3.1-4]). A broker restored from an old copy of its
+///   state does so too. So rows of earlier connections stop counting once an identifier is not ahead of its
+///   predecessor, among new messages or among a connection's repeated ones.
+/// - Brokers that count begin again after 65,535, so only the last 32,767 rows count.
 ///
-/// At QoS 2 the protocol decides: until PUBREL a packet identifier names one message, [MQTT-4.3.3-2].
+/// At QoS 2 the protocol decides: until PUBREL a packet identifier names one message ([MQTT-4.3.3-2]).
 ///
-/// A packet identifier names the last row that came with it, so the filter holds at most 65,535 rows, and as many of
-/// QoS 2.
+/// The filter holds the last row for each packet identifier: at most 65,535 rows, and as many of QoS 2.
 package struct RedeliveryFilter: Sendable, Hashable {
     private enum Numbering {
-        /// Not yet known. Exits: `kept`, by a connection that begins with an identifier other than 1; `reused`.
+        /// Not known yet. Exits: `kept`, when a connection begins with an identifier other than 1; `reused`.
         case unknown
         /// The broker continues its numbering on the next connection. Exit: `reused`.
         case kept
@@ -39,35 +36,30 @@ package struct RedeliveryFilter: Sendable, Hashable {
 
     private struct Row: Hashable {
         var sequence: Int64
-        /// The ticket of the last PUBLISH that brought the row; 0 if that was in an earlier process.
+        /// The ticket of the last PUBLISH of this row; 0 if an earlier process received it.
         var ticket: UInt64
     }
 
     private var rows: [UInt16: Row] = [:]
-    /// The last row of QoS 2 for each identifier. A released row stays until the broker reuses the identifier.
+    /// The last QoS 2 row of each identifier. A released row stays until the broker reuses the identifier.
     private var exactlyOnceRows: [UInt16: Int64] = [:]
-    /// The highest sequence stored so far.
     package private(set) var lastSequence: Int64 = 0
-    /// The first ticket of the present connection.
     private var firstTicket: UInt64 = 1
-    /// The last ticket of the present connection whose acknowledgement is known to have arrived.
+    /// The last ticket of this connection whose acknowledgement is known to have arrived.
     private var provenThrough: UInt64 = 0
-    /// The broker's observed use of packet identifiers.
     private var numbering = Numbering.unknown
-    /// Whether the present connection has brought no message with an identifier yet.
     private var isBeginning = true
-    /// The identifier of the last message without DUP; 0 if there was none.
+    /// The identifier of the last message without DUP; 0: none.
     private var lastNewID: UInt16 = 0
-    /// The identifier of the present connection's last message with DUP; 0 if there was none.
+    /// The identifier of this connection's last message with DUP; 0: none.
     private var lastRepeatedID: UInt16 = 0
 
-    /// Half of all identifiers: a greater distance ahead counts as behind.
+    /// Half of all identifiers. A greater distance ahead counts as behind.
     private static let horizon: UInt16 = 32_767
 
     package init() {}
 
-    /// Restores the rows that an earlier process stored without proof of acknowledgement, in ascending order of
-    /// sequence.
+    /// Restores the unproven rows of an earlier process, in ascending order.
     package init(restoring stored: [(sequence: Int64, packetID: UInt16)]) {
         for (sequence, packetID) in stored {
             self.rows[packetID] = Row(sequence: sequence, ticket: 0)
@@ -77,11 +69,10 @@ package struct RedeliveryFilter: Sendable, Hashable {
 
     package var count: Int { self.rows.count }
 
-    /// The sequence up to which no row can be repeated. The caller stores it when it has grown: after a proof, a lost
-    /// session or the end of the redelivery window. Scans all rows.
+    /// No row up to this sequence can be repeated. Scans all rows.
     package var provenSequence: Int64 { self.rows.values.lazy.map { $0.sequence - 1 }.min() ?? self.lastSequence }
 
-    /// Starts a connection of the session. `firstTicket` is the ticket of its first message.
+    /// - Parameter firstTicket: the ticket of the connection's first message.
     package mutating func connectionOpened(firstTicket: UInt64) {
         self.removeProven()
         self.firstTicket = firstTicket
@@ -90,8 +81,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
         self.lastRepeatedID = 0
     }
 
-    /// Learns from each message, in order. Call it before any other method for the message; see
-    /// ``MQTTSession/beganWithRelease``.
+    /// Learns the broker's numbering from each message, in order. Call this before any other method for the message.
     package mutating func received(_ message: MQTTSession.InboundMessage, beganWithRelease: Bool) {
         // A repeat at QoS 2 does not show how the broker assigns identifiers.
         guard let packetID = message.packetID, !message.isUnreleased else { return }
@@ -104,7 +94,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
         if message.duplicate { self.lastRepeatedID = packetID } else { self.lastNewID = packetID }
     }
 
-    /// Returns the row that `message` may repeat: it does if topic and payload are equal too. `unacknowledgedFrom` is
+    /// Returns the row that `message` repeats if topic and payload are equal too. `unacknowledgedFrom` is
     /// ``MQTTSession/firstUnacknowledgedTicket``.
     package func candidate(for message: MQTTSession.InboundMessage, unacknowledgedFrom: UInt64) -> Int64? {
         if message.isUnreleased { return message.packetID.flatMap { self.exactlyOnceRows[$0] } }
@@ -114,7 +104,6 @@ package struct RedeliveryFilter: Sendable, Hashable {
         return self.numbering == .kept && isRecent ? row.sequence : nil
     }
 
-    /// Records that `message` is new and was stored as this row.
     package mutating func stored(sequence: Int64, as message: MQTTSession.InboundMessage) {
         guard let packetID = message.packetID, let ticket = message.ticket else { return }
         self.rows[packetID] = Row(sequence: sequence, ticket: ticket)
@@ -122,7 +111,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
         if message.qos == .exactlyOnce { self.exactlyOnceRows[packetID] = sequence }
     }
 
-    /// Records that `message` repeats this row, which from now on waits for the acknowledgement of `message`.
+    /// Records that `message` repeats this row. The row now waits for the acknowledgement of `message`.
     package mutating func absorbed(sequence: Int64, by message: MQTTSession.InboundMessage) {
         guard let packetID = message.packetID, let ticket = message.ticket else { return }
         // A proven row stays proven, even if the broker has not released it.
@@ -130,18 +119,17 @@ package struct RedeliveryFilter: Sendable, Hashable {
         self.rows[packetID] = Row(sequence: sequence, ticket: ticket)
     }
 
-    /// Records that the present connection's acknowledgements have arrived up to this ticket.
     package mutating func proven(through ticket: UInt64) {
         self.provenThrough = max(self.provenThrough, ticket)
         self.removeProven()
     }
 
-    /// Drops the rows of earlier connections: the broker had time enough to redeliver them.
+    /// Drops the rows of earlier connections: the broker had enough time to redeliver them.
     package mutating func redeliveryWindowPassed() {
         self.rows = self.rows.filter { $0.value.ticket >= self.firstTicket }
     }
 
-    /// Drops all rows: the broker may have a new session without them, or be another broker.
+    /// Drops all rows: they mean nothing in a new session.
     package mutating func sessionMayBeNew() {
         self.rows.removeAll()
         self.exactlyOnceRows.removeAll()

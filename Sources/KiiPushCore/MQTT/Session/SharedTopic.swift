@@ -1,5 +1,5 @@
-/// The topic of the last message, as a string that all messages on it share. Nearly all messages have one topic, and
-/// comparing its bytes is faster than making a string.
+/// The topic of the last message, as a string that messages share. Nearly all messages have one topic, and comparing
+/// bytes is faster than making a string.
 struct SharedTopic: Sendable {
     private var bytes: [UInt8]
     private var text: String
@@ -19,7 +19,7 @@ struct SharedTopic: Sendable {
 }
 
 extension RawSpan {
-    /// Whether the span equals `bytes`, compared eight bytes at a time.
+    /// Compares eight bytes at a time.
     fileprivate func holds(_ bytes: [UInt8]) -> Bool {
         let other = bytes.span.bytes
         guard self.byteCount == other.byteCount else { return false }

@@ -1,43 +1,42 @@
-/// Splits a stream of bytes into packets, however the network split it.
+/// Splits a byte stream into packets.
 ///
-/// The decoder passes on a packet in place if the input holds all of it, and buffers an incomplete one. It cuts a
-/// PUBLISH above the limit: it skips the rest and passes on the first bytes at the packet's end, so that the message
-/// can be acknowledged and set aside. No broker has a reason to send another packet above the limit, so that is an
-/// error.
+/// The decoder passes on a packet in place if the input has all of it, and buffers an incomplete packet. It cuts a
+/// PUBLISH above the limit: it skips the rest and passes on the first bytes, so that the message can be acknowledged
+/// and set aside. Any other packet above the limit is an error.
 package struct FrameDecoder: Sendable {
     private enum Progress {
         /// The next byte begins a packet.
         case betweenFrames
         /// `kept` holds the first bytes of a fixed header.
         case header
-        /// `kept` holds the first bytes of a body, and will hold `keeping` of them.
+        /// `kept` holds the first bytes of a body. `keeping` is the number of bytes to collect.
         case body(MQTTFixedHeader, keeping: Int)
-        /// `kept` is complete, and `left` bytes of the body are still to be skipped.
+        /// `kept` is complete. `left` bytes of the body are still to be skipped.
         case skipping(MQTTFixedHeader, left: Int)
     }
 
-    /// 256 KiB: Kii's own limit for a payload is 4,096 bytes.
+    /// 256 KiB. Kii's limit for a payload is 4,096 bytes.
     package static let defaultMaximumPacketBytes = 262_144
 
-    /// Decides which flags are permitted. A server sets it after CONNECT.
+    /// Decides which flags are permitted. A server sets the version after CONNECT.
     package var version: MQTTVersion
     private let maximumPacketBytes: Int
     private var progress = Progress.betweenFrames
     private var kept: [UInt8] = []
 
-    /// - Parameter maximumPacketBytes: The largest remaining length that the decoder passes on whole.
+    /// - Parameter maximumPacketBytes: the largest remaining length of a packet that is passed on whole.
     package init(version: MQTTVersion = .v3_1_1, maximumPacketBytes: Int = FrameDecoder.defaultMaximumPacketBytes) {
         self.version = version
-        // Two bytes are needed for the topic length of a cut PUBLISH.
+        // A cut PUBLISH needs two bytes for the length of its topic.
         self.maximumPacketBytes = max(2, maximumPacketBytes)
     }
 
     package var keptBytes: Int { self.kept.count }
 
-    /// Reads the next bytes of the stream and calls `receive` with each packet that they complete, in order.
+    /// Reads the next bytes of the stream, and calls `receive` for each complete packet, in order.
     ///
-    /// The span of a cut PUBLISH is shorter than the header's `remainingLength`, but holds at least its topic and
-    /// packet identifier. After an error the decoder cannot be used any more.
+    /// The span of a cut PUBLISH is shorter than the header's `remainingLength`, but has at least topic and packet
+    /// identifier. After an error the decoder is unusable.
     package mutating func decode(
         _ input: RawSpan, _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
     ) throws(MQTTError) {
@@ -72,7 +71,7 @@ package struct FrameDecoder: Sendable {
         }
     }
 
-    /// Passes on the whole packets; returns `false` when the input is used up.
+    /// Returns `false` when the input is used up.
     private mutating func receiveWholeFrames(
         _ input: RawSpan, at position: inout Int, _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
     ) throws(MQTTError) -> Bool {
@@ -101,8 +100,8 @@ package struct FrameDecoder: Sendable {
         self.progress = .body(header, keeping: min(header.remainingLength, self.maximumPacketBytes))
     }
 
-    /// The next step once `kept` has reached its size. A cut PUBLISH may need more bytes for its topic and packet
-    /// identifier, so `kept` holds at most 65,539 bytes or the limit, whichever is more.
+    /// A cut PUBLISH may need more bytes for its topic and packet identifier. `kept` has at most 65,539 bytes or the
+    /// limit, whichever is more.
     private func afterBody(_ header: MQTTFixedHeader) -> Progress {
         guard self.kept.count < header.remainingLength else { return .skipping(header, left: 0) }
         let variableHeader = 2 + Int(self.kept[0]) << 8 + Int(self.kept[1]) + 2

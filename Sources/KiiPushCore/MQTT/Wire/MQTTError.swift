@@ -1,9 +1,8 @@
-/// Bytes that are not MQTT, or a value that MQTT cannot carry. It never holds payload, topic or credentials: only the
-/// fault, its place and its size.
+/// Bytes that are not MQTT, or a value that MQTT cannot carry. Never contains payload, topic or credentials.
 package struct MQTTError: Error, Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
         case remainingLengthTooLong, tooShort, textNotUTF8, textHoldsNull, topicName, topicFilter, noEntries, packetID
-        /// A packet that the other side may not send, at this point or ever.
+        /// A packet that the peer may not send, now or ever.
         case unexpected
         case reservedPacketType(UInt8)
         case flags(UInt8)
@@ -31,7 +30,7 @@ package struct MQTTError: Error, Sendable, Hashable {
 }
 
 extension MQTTError: CustomStringConvertible {
-    /// One line: the packet, its fault, and the remedy.
+    /// One line: the packet, its fault and the remedy.
     package var description: String { "\(self.fault); \(self.reason.advice)" }
 
     var fault: String {

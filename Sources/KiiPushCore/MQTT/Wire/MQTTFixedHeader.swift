@@ -1,6 +1,6 @@
-/// The first two to five bytes of a packet: its type, its flags, and the length of the rest (MQTT 3.1.1, 2.2).
+/// The first two to five bytes of a packet: type, flags and remaining length (MQTT 3.1.1, 2.2).
 package struct MQTTFixedHeader: Sendable, Hashable {
-    /// The largest remaining length that four bytes can express: 256 MiB - 1.
+    /// The largest length in four bytes: 256 MiB - 1.
     package static let maximumRemainingLength = 268_435_455
 
     package var type: MQTTPacketType
@@ -14,9 +14,9 @@ package struct MQTTFixedHeader: Sendable, Hashable {
         self.remainingLength = remainingLength
     }
 
-    /// Reads a header and moves `position` behind it; returns `nil`, with `position` unchanged, while bytes are
-    /// missing. The type and flags byte is checked as soon as it arrives, so that another protocol on the port shows at
-    /// once. A length in more bytes than needed is accepted: only MQTT 5 forbids it.
+    /// Reads a header and moves `position` behind it. Returns `nil`, with `position` unchanged, if bytes are missing.
+    /// Checks the first byte as soon as it arrives, so that another protocol shows at once. Accepts a length in more
+    /// bytes than needed: only MQTT 5 forbids that.
     package static func parse(
         _ bytes: RawSpan, at position: inout Int, version: MQTTVersion
     ) throws(MQTTError) -> MQTTFixedHeader? {
@@ -41,7 +41,7 @@ package struct MQTTFixedHeader: Sendable, Hashable {
         throw MQTTError(.remainingLengthTooLong, in: type)
     }
 
-    /// Appends the header in its shortest form.
+    /// Appends the header with the shortest form of the length.
     package func encode(into bytes: inout [UInt8]) throws(MQTTError) {
         guard self.remainingLength <= Self.maximumRemainingLength else {
             throw MQTTError(
@@ -59,7 +59,7 @@ package struct MQTTFixedHeader: Sendable, Hashable {
 
 /// The kind of a packet: the upper half of its first byte (MQTT 3.1.1, table 2.1, which forbids 0 and 15).
 package enum MQTTPacketType: UInt8, Sendable, Hashable, CaseIterable {
-    // In the order of their values on the wire.
+    // The order gives the values on the wire.
     case connect = 1
     case connack, publish, puback, pubrec, pubrel, pubcomp, subscribe, suback, unsubscribe, unsuback, pingreq, pingresp
     case disconnect
@@ -67,7 +67,7 @@ package enum MQTTPacketType: UInt8, Sendable, Hashable, CaseIterable {
     /// The specification's spelling, such as `CONNACK`.
     package var name: String { String(describing: self).uppercased() }
 
-    /// The lower half of the first byte, if table 2.2 fixes it; `nil` for PUBLISH, whose flags vary.
+    /// The lower half of the first byte (table 2.2); `nil` for PUBLISH, whose flags vary.
     package var fixedFlags: UInt8? {
         switch self {
         case .publish: nil
@@ -82,14 +82,13 @@ package enum MQTTPacketType: UInt8, Sendable, Hashable, CaseIterable {
         case .v3_1_1:
             return flags == expected  // [MQTT-2.2.2-2]
         case .v3_1:
-            // MQTT 3.1, 2.1: receivers ignore bits that a type does not use, and DUP may be set on the three with QoS
-            // 1.
+            // MQTT 3.1, 2.1: receivers ignore unused bits, and DUP may be set on PUBREL, SUBSCRIBE and UNSUBSCRIBE.
             return expected == 0 || flags & 0b0110 == expected
         }
     }
 }
 
-/// The revisions of MQTT that this package speaks. Kii's documents name 3.1, and its brokers accept both. The raw value
+/// The versions of MQTT that this package speaks. Kii's documents name 3.1, and its brokers accept both. The raw value
 /// is the protocol level of CONNECT (MQTT 3.1.1, 3.1.2.1 and 3.1.2.2; MQTT 3.1, 3.1).
 // swift-format-ignore: AlwaysUseLowerCamelCase
 package enum MQTTVersion: UInt8, Sendable, Hashable {
@@ -101,7 +100,7 @@ package enum MQTTVersion: UInt8, Sendable, Hashable {
 
 /// A quality of service: requested, granted, or used by one PUBLISH (MQTT 3.1.1, 4.3).
 package enum QoS: UInt8, Sendable, Hashable, Comparable {
-    // In the order of their values on the wire.
+    // The order gives the values on the wire.
     case atMostOnce, atLeastOnce, exactlyOnce
 
     package static func < (left: QoS, right: QoS) -> Bool { left.rawValue < right.rawValue }

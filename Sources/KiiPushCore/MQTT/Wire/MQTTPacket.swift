@@ -1,5 +1,5 @@
-/// A packet of MQTT 3.1.1 or 3.1, in either direction: receivers, publishers and the tests' brokers share one codec.
-/// UNSUBSCRIBE and UNSUBACK are missing: nobody here unsubscribes.
+/// A packet of MQTT 3.1.1 or 3.1, from a client or a broker. UNSUBSCRIBE and UNSUBACK are missing, since no code here
+/// unsubscribes.
 package enum MQTTPacket: Sendable, Hashable {
     case connect(MQTTConnect)
     case connack(MQTTConnack)
@@ -31,7 +31,7 @@ package enum MQTTPacket: Sendable, Hashable {
 
     /// Appends the packet.
     ///
-    /// - Throws: ``MQTTError`` when a value does not fit into MQTT; `bytes` then stays unchanged.
+    /// - Throws: ``MQTTError`` if a value does not fit into MQTT; `bytes` then stays unchanged.
     package func encode(into bytes: inout [UInt8], version: MQTTVersion = .v3_1_1) throws(MQTTError) {
         let start = bytes.count
         do {
@@ -91,7 +91,7 @@ package enum MQTTPacket: Sendable, Hashable {
 }
 
 extension FrameDecoder {
-    /// Decodes the next bytes of the stream and returns the packets that they complete.
+    /// Decodes the next bytes of the stream, and returns the complete packets.
     package mutating func packets(from bytes: [UInt8]) throws(MQTTError) -> [MQTTPacket] {
         let version = self.version
         var packets: [MQTTPacket] = []
@@ -102,16 +102,15 @@ extension FrameDecoder {
     }
 }
 
-/// A client's first packet: its ID, its credentials and the requested session (MQTT 3.1.1, 3.1; MQTT 3.1, 3.1). No
-/// client here has a will.
+/// A client's first packet (MQTT 3.1.1, 3.1; MQTT 3.1, 3.1). Wills are not supported.
 package struct MQTTConnect: Sendable, Hashable {
     package var version: MQTTVersion
     package var clientID: String
     package var cleanSession: Bool
-    /// In seconds; 0 switches it off.
+    /// In seconds; 0: no keep-alive.
     package var keepAlive: UInt16
     package var username: String?
-    /// MQTT permits any bytes here; this package supports text only, since Kii gives text.
+    /// MQTT permits any bytes. This package supports only text, since Kii's passwords are text.
     package var password: Secret?
 
     package init(
@@ -154,7 +153,7 @@ package struct MQTTConnect: Sendable, Hashable {
         var position = 0
         let name = try body.takeText(at: &position)
         let level = try body.takeByte(at: &position)
-        // [MQTT-3.1.2-1], [MQTT-3.1.2-2]: the broker answers CONNACK 1, or closes the connection.
+        // [MQTT-3.1.2-1], [MQTT-3.1.2-2]: on this error the broker answers CONNACK 1, or closes the connection.
         guard let version = MQTTVersion(rawValue: level), version.protocolName == name else {
             throw MQTTError(.unsupportedProtocol(level: level))
         }
@@ -176,7 +175,7 @@ package struct MQTTConnect: Sendable, Hashable {
 
 /// The broker's answer to CONNECT (MQTT 3.1.1, 3.2; MQTT 3.1, 3.2).
 package struct MQTTConnack: Sendable, Hashable {
-    /// Whether the broker still holds the session. Always `false` in 3.1, which cannot say.
+    /// Whether the broker has kept the session. Always `false` in MQTT 3.1, which does not report it.
     package var sessionPresent: Bool
     package var code: ConnackCode
 
@@ -190,14 +189,14 @@ package struct MQTTConnack: Sendable, Hashable {
         bytes.append(self.code.rawValue)
     }
 
-    /// Accepts a refusal that claims a session, against [MQTT-3.2.2-4]: its code says more than an error about the
-    /// flag.
+    /// Accepts a refusal with the session flag, against [MQTT-3.2.2-4]: the return code says more than an error about
+    /// the flag.
     init(decoding body: RawSpan, version: MQTTVersion) throws(MQTTError) {
         var position = 0
         let flags = try body.takeByte(at: &position)
         self.code = ConnackCode(rawValue: try body.takeByte(at: &position))
         try body.requireEnd(at: position)
-        // MQTT 3.1.1, 3.2.2.1: bits 7 to 1 are 0. MQTT 3.1, 3.2, ignores the byte: "reserved values, not used".
+        // Bits 7 to 1 must be 0 (MQTT 3.1.1, 3.2.2.1). MQTT 3.1 (3.2) ignores the byte.
         guard version == .v3_1 || flags & 0xFE == 0 else { throw MQTTError(.acknowledgeFlags(flags)) }
         self.sessionPresent = version == .v3_1_1 && flags == 1
     }
@@ -234,10 +233,10 @@ package enum ConnackCode: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the caller should fetch the endpoint's credentials again before the next attempt.
+    /// Whether the caller should fetch new credentials before the next attempt.
     package var refusesCredentials: Bool { self == .badUserNameOrPassword || self == .notAuthorized }
 
-    /// The broker's answer and its remedy, in one line.
+    /// One line: the broker's answer and the remedy.
     package var description: String {
         switch self {
         case .accepted: "the broker accepted the connection"
@@ -293,7 +292,7 @@ package struct MQTTSubscribe: Sendable, Hashable {
             let filter = try body.takeText(at: &position)
             guard filter.isMQTTTopicFilter else { throw MQTTError(.topicFilter) }
             var options = try body.takeByte(at: &position)
-            // [MQTT-3-8.3-4] reserves the upper six bits, MQTT 3.1 (3.8) ignores them.
+            // [MQTT-3-8.3-4] reserves the upper six bits. MQTT 3.1 (3.8) ignores them.
             if version == .v3_1 { options &= 0b11 }
             guard let qos = QoS(rawValue: options) else { throw MQTTError(.qos(options)) }
             self.entries.append(Entry(filter: filter, qos: qos))
@@ -307,7 +306,7 @@ package struct MQTTSuback: Sendable, Hashable {
     private static let failure: UInt8 = 0x80
 
     package var packetID: UInt16
-    /// The granted QoS of each entry; `nil` where the broker refused.
+    /// The granted QoS of each entry; `nil` for a refusal.
     package var grants: [QoS?]
 
     package init(packetID: UInt16, grants: [QoS?]) {
@@ -321,7 +320,7 @@ package struct MQTTSuback: Sendable, Hashable {
         for grant in self.grants { bytes.append(grant?.rawValue ?? Self.failure) }
     }
 
-    /// Accepts a refusal in MQTT 3.1 too: 3.1 does not define one, but brokers send it.
+    /// Accepts a refusal in both versions: MQTT 3.1 does not define it, but brokers send it.
     init(decoding body: RawSpan) throws(MQTTError) {
         var position = 0
         self.packetID = try body.takePacketID(at: &position)
@@ -342,9 +341,9 @@ package struct MQTTPublish: Sendable, Hashable {
     package var payload: [UInt8]
     package var qos: QoS
     package var retain: Bool
-    /// DUP: the sender has sent this packet before; never set at QoS 0.
+    /// DUP: the sender has sent this packet before. Never set at QoS 0.
     package var duplicate: Bool
-    /// `nil` at QoS 0, else not 0.
+    /// `nil` at QoS 0, otherwise not 0.
     package var packetID: UInt16?
 
     package init(
@@ -369,7 +368,7 @@ package struct MQTTPublish: Sendable, Hashable {
 
     func encodeBody(into bytes: inout [UInt8]) throws(MQTTError) {
         guard self.topic.isMQTTTopicName else { throw MQTTError(.topicName) }
-        // [MQTT-2.3.1-1], [MQTT-2.3.1-5]: QoS 1 and 2 need a packet identifier, QoS 0 must have none.
+        // QoS 1 and 2 need a packet identifier, QoS 0 must have none ([MQTT-2.3.1-1], [MQTT-2.3.1-5]).
         guard (self.qos == .atMostOnce) == (self.packetID == nil), self.packetID != 0 else {
             throw MQTTError(.packetID)
         }

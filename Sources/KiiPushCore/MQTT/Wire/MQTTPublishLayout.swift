@@ -1,16 +1,16 @@
-/// The positions of the fields in a received PUBLISH, found without copying any (MQTT 3.1.1, 3.3).
+/// The positions of the fields in a received PUBLISH (MQTT 3.1.1, 3.3). Copies nothing.
 package struct MQTTPublishLayout: Sendable, Hashable {
     package var qos: QoS
     package var retain: Bool
     package var duplicate: Bool
     package var packetID: UInt16?
-    /// The bytes of the topic, not yet validated.
+    /// The topic, not yet validated.
     package var topic: Range<Int>
-    /// The available bytes of the payload: only its beginning if the packet was cut.
+    /// The payload; only its beginning if the packet was cut.
     package var payload: Range<Int>
 
-    /// Accepts DUP at QoS 0, against [MQTT-3.3.1-2]: it means nothing there, and some brokers pass it on from the
-    /// publisher. Closing the connection would lose the messages under way.
+    /// Accepts DUP at QoS 0, against [MQTT-3.3.1-2]: some brokers pass it on from the publisher, and closing the
+    /// connection would lose messages.
     package init(header: MQTTFixedHeader, body: RawSpan) throws(MQTTError) {
         guard let qos = QoS(rawValue: header.flags >> 1 & 0b11) else {
             throw MQTTError(.qos(3), in: .publish)  // [MQTT-3.3.1-4]
@@ -28,7 +28,6 @@ package struct MQTTPublishLayout: Sendable, Hashable {
         }
     }
 
-    /// The topic as validated text.
     package func topic(in body: RawSpan) throws(MQTTError) -> String {
         do throws(MQTTError) {
             let topic = try body.extracting(self.topic).text()

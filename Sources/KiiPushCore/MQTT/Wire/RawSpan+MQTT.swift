@@ -1,5 +1,5 @@
-/// The fields of packets; section numbers refer to MQTT 3.1.1. Each method checks the packet's end before it reads, and
-/// moves `position` behind its field.
+/// Reads the fields of packets. Each method checks the packet's end first, and moves `position` behind its field.
+/// Section numbers refer to MQTT 3.1.1.
 extension RawSpan {
     func takeByte(at position: inout Int) throws(MQTTError) -> UInt8 {
         guard position < self.byteCount else { throw MQTTError(.tooShort) }
@@ -44,7 +44,7 @@ extension RawSpan {
         guard position == self.byteCount else { throw MQTTError(.bytesLeftOver(self.byteCount - position)) }
     }
 
-    /// All bytes as text ([MQTT-1.5.3-1], [MQTT-1.5.3-2]). A byte order mark is a character too ([MQTT-1.5.3-3]).
+    /// All bytes as text ([MQTT-1.5.3-1], [MQTT-1.5.3-2]). Keeps a byte order mark ([MQTT-1.5.3-3]).
     func text() throws(MQTTError) -> String {
         guard let text = self.withUnsafeBytes({ String(validating: $0, as: UTF8.self) }) else {
             throw MQTTError(.textNotUTF8)
@@ -56,7 +56,7 @@ extension RawSpan {
 
 extension [UInt8] {
     init(copying bytes: RawSpan) {
-        // `unsafeUninitializedCapacity` would look up the array's type anew for each message.
+        // `unsafeUninitializedCapacity` would look up the array's type for each message.
         self = bytes.withUnsafeBytes { [UInt8]($0) }
     }
 
@@ -70,7 +70,6 @@ extension [UInt8] {
         self.appendNumber(packetID)
     }
 
-    /// Appends a text after its length.
     mutating func appendText(_ text: String) throws(MQTTError) {
         let count = text.utf8.count
         guard count <= Int(UInt16.max) else { throw MQTTError(.textTooLong(count)) }
@@ -79,7 +78,6 @@ extension [UInt8] {
         self.append(contentsOf: text.utf8)
     }
 
-    /// Appends bytes after their length.
     mutating func appendData(_ data: [UInt8]) throws(MQTTError) {
         guard data.count <= Int(UInt16.max) else { throw MQTTError(.textTooLong(data.count)) }
         self.appendNumber(UInt16(data.count))

@@ -1,7 +1,7 @@
 extension String {
-    /// Whether a message can be published on this topic: not empty, no wildcard ([MQTT-3.3.2-2], [MQTT-4.7.3-1]).
+    /// Whether the text is a topic name: not empty, no wildcard ([MQTT-3.3.2-2], [MQTT-4.7.3-1]).
     package var isMQTTTopicName: Bool {
-        // Runs for every message sent or received: a span costs a fraction of a view's iteration.
+        // Runs for every message: a span costs a fraction of the view's iteration.
         let bytes = self.utf8.span
         for index in bytes.indices where bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "#") {
             return false
@@ -9,7 +9,7 @@ extension String {
         return !bytes.isEmpty
     }
 
-    /// Whether a client can subscribe with this filter: `+` and `#` stand alone between slashes, `#` at the end only
+    /// Whether the text is a topic filter: `+` and `#` only as whole levels, `#` only as the last level
     /// ([MQTT-4.7.1-2], [MQTT-4.7.1-3], [MQTT-4.7.3-1]).
     package var isMQTTTopicFilter: Bool {
         guard !self.isEmpty else { return false }
