@@ -31,8 +31,8 @@ final class AuthorityFile {
         self.version = Version(of: path)
     }
 
-    /// If the file has changed, makes libcurl reread it for the next connection of this handle. libcurl limits only the
-    /// age of its cache, so the limit is the time since the change.
+    /// Makes libcurl reread a changed file for the handle's next connection. libcurl limits only the age of its cache,
+    /// so the limit is the time since the change.
     func limitAge(for easy: CurlEasy) {
         let version = Version(of: self.path)
         if version != self.version {

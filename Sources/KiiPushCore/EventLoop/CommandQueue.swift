@@ -1,4 +1,3 @@
-/// Commands from any thread to the loop.
 final class CommandQueue: Sendable {
     typealias Command = @Sendable () -> Void
 
@@ -23,7 +22,6 @@ final class CommandQueue: Sendable {
         }
     }
 
-    /// Refuses further commands; queued ones still run.
     func close() {
         self.state.withLock { state in
             guard state.isOpen else { return }
@@ -32,8 +30,7 @@ final class CommandQueue: Sendable {
         }
     }
 
-    /// Swaps the queued commands with `commands`, an empty array whose capacity is reused. Returns whether the queue is
-    /// open.
+    /// Returns whether the queue is open. `commands` must be empty; its capacity is reused.
     func take(_ commands: inout [Command]) -> Bool {
         var taken = commands
         commands = []

@@ -1,12 +1,10 @@
 /// Limits the streams that connect to one target at once; further streams wait.
 ///
-/// libcurl resolves names on one thread for each stream. Without a limit, ten thousand agents that lose their broker
-/// together would start ten thousand threads. A stream that times out frees its place, although its thread may still
-/// run.
+/// libcurl resolves names on one thread for each stream. Ten thousand agents that lose their broker together would
+/// otherwise start ten thousand threads.
 struct ConnectQueue {
     enum Ending {
         case connected
-        /// The stream failed or was closed.
         case over
         /// The name lookup failed, or the target refused or did not answer.
         case unreached(TransportError)
@@ -14,9 +12,7 @@ struct ConnectQueue {
 
     enum Next {
         case nothing
-        /// Connect this waiting stream.
         case connect(SocketStream)
-        /// Fail these waiting streams.
         case fail([SocketStream], TransportError)
     }
 
@@ -29,7 +25,6 @@ struct ConnectQueue {
     private let limit: Int
     private var lines: [StreamTarget: Line] = [:]
 
-    /// - Parameter limit: connecting streams for each target, at least 1.
     init(limit: Int) { self.limit = max(1, limit) }
 
     /// Returns `false` if the stream must wait.
@@ -45,7 +40,6 @@ struct ConnectQueue {
         return true
     }
 
-    /// Frees the place of a stream that has stopped connecting.
     mutating func leave(_ stream: SocketStream, _ ending: Ending) -> Next {
         guard var line = self.lines.removeValue(forKey: stream.target) else { return .nothing }
         defer { if line.connecting > 0 { self.lines[stream.target] = line } }

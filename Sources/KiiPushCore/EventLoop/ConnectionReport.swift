@@ -2,20 +2,18 @@ import CCurl
 
 /// The completed steps of a connection attempt, for diagnosis.
 package struct ConnectionReport: Sendable {
-    /// A certificate that the server sent, as libcurl's TLS library prints it.
     package struct Certificate: Sendable {
         /// Such as `CN = localhost`.
         package var subject: String?
         package var issuer: String?
-        /// The end of the certificate's validity.
         package var end: Timestamp?
     }
 
-    /// The last address that libcurl tried, in digits; the proxy's if there is one. `nil` without an attempt.
+    /// The last address that libcurl tried, in digits: the proxy's if there is one.
     package var address: String?
-    /// Whether the name lookup succeeded; the proxy's if there is one.
+    /// The proxy's name counts if there is a proxy.
     package var isResolved: Bool
-    /// The time until TCP was connected; `nil` if that failed.
+    /// `nil` if TCP did not connect.
     package var connectedAfter: Duration?
     /// The proxy's status for CONNECT; 0 without an answer.
     package var proxyStatus: Int

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// One curl easy handle and its error buffer. Loop thread only.
+/// Loop thread only.
 final class CurlEasy {
     let raw: UnsafeMutableRawPointer
     private let errorBuffer: UnsafeMutablePointer<CChar>
@@ -19,10 +19,9 @@ final class CurlEasy {
         self.errorBuffer.deallocate()
     }
 
-    /// Clears all options, including those that point to Swift objects.
     func reset() { curl_easy_reset(self.raw) }
 
-    /// The object that `CURLOPT_PRIVATE` of `raw` points to. The pointer does not keep the object alive.
+    /// `CURLOPT_PRIVATE` does not keep the object alive.
     static func owner<Owner: AnyObject>(of raw: UnsafeMutableRawPointer, _ type: Owner.Type) -> Owner? {
         var context: UnsafeMutableRawPointer?
         guard ccurl_easy_get_private(raw, &context) == CURLE_OK, let context else { return nil }
@@ -98,8 +97,8 @@ final class CurlEasy {
     }
 }
 
-// Opens sockets with close-on-exec at once, since another thread may start a program at any time. The program would
-// keep the connection open after this process has closed it, and epoll would go on reporting the descriptor (epoll(7)).
+// Opens sockets with close-on-exec at once, since another thread may start a program at any time. With an inherited
+// descriptor, that program would keep the connection open, and epoll would go on reporting it (epoll(7)).
 private func openSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {

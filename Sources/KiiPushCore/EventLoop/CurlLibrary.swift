@@ -4,10 +4,9 @@ package enum CurlLibrary {
     /// 7.68.0, the oldest supported.
     static let oldestVersion: UInt32 = 0x07_44_00
 
-    /// Initialises libcurl once for the process, and checks its version. Later calls return the first result.
+    /// Later calls return the first result.
     static func start() throws(TransportError) { try CurlLibrary.outcome.get() }
 
-    // A static `let` runs once, even if threads race.
     private static let outcome: Result<Void, TransportError> = {
         let code = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
         guard code == CURLE_OK, let info = curl_version_info(CURLVERSION_FIRST) else {

@@ -45,8 +45,7 @@ final class Epoll {
     @discardableResult
     func forget(_ descriptor: Int32) -> Bool { epoll_ctl(self.set.number, EPOLL_CTL_DEL, descriptor, nil) == 0 }
 
-    /// Replaces the set by a new one with these descriptors and the waker. Does nothing if the process can open no
-    /// descriptor.
+    /// Does nothing if the process can open no descriptor.
     func begin(anew interests: [Int32: Interest]) {
         let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard descriptor >= 0 else { return }
@@ -61,7 +60,6 @@ final class Epoll {
         self.ready = Int(max(0, epoll_wait(self.set.number, &self.events, Int32(self.events.count), milliseconds)))
     }
 
-    /// Calls `body` for each event of the last wait, except the waker's.
     func forEachReady(_ body: (_ descriptor: Int32, _ events: Interest) -> Void) {
         for event in self.events.prefix(self.ready) where event.data.fd != self.waker?.descriptor {
             body(event.data.fd, event.events)

@@ -2,19 +2,18 @@ import Glibc
 
 /// One thread that owns every socket: HTTP transfers, byte streams and timers over libcurl.
 ///
-/// Each turn of the thread runs queued commands, fires timers, advances transfers, delivers received bytes, calls the
+/// Each turn of the thread runs commands, fires timers, advances transfers, delivers received bytes, calls the
 /// ``TurnDelegate``, sends, and sleeps until the next event. Code on the thread must not block. Releasing the last
-/// reference shuts the loop down; ``shutdown()`` does so at a known time.
+/// reference shuts the loop down.
 package final class EventLoop: Loop, HTTPTransport, Sendable {
     let queue: CommandQueue
-    /// `nil` once the thread is joined. The joining thread holds the lock, so that other callers of `shutdown()` wait
-    /// too.
+    /// The joining thread holds this lock, so that other callers of `shutdown()` wait too.
     private let thread: Locked<OSThread?>
 
     /// Starts the loop's thread.
     ///
-    /// - Throws: `TransportError` with code `invalidConfiguration` for libcurl before 7.68.0 or an unusable proxy, user
-    ///   agent, CA file or client certificate; with code `other` if the system refuses a descriptor or the thread.
+    /// - Throws: `TransportError` with code `invalidConfiguration` if libcurl is older than 7.68.0 or a setting is
+    ///   unusable; with code `other` if the system refuses a descriptor or the thread.
     package init(configuration: Configuration = .init()) throws(TransportError) {
         try CurlLibrary.start()
         let waker: Waker
@@ -67,7 +66,7 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
     }
 
     /// Sends `request` and returns the whole response, whatever its status. Does not follow redirects. Reuses
-    /// connections, and speaks HTTP/2 over TLS with servers that offer it. Decodes compressed bodies.
+    /// connections, and uses HTTP/2 over TLS if offered. Decodes compressed bodies.
     ///
     /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled.
     package func perform(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -91,8 +90,8 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
     /// Ends the loop. Queued commands run, transfers fail with code `shutDown`, and the ``TurnDelegate`` runs once
     /// more. The loop sends what the peers accept at once, closes streams with code `shutDown`, and drops timers.
     ///
-    /// Returns when the thread has ended; on that thread, at once. Any thread may call this, any number of times. The
-    /// caller must not hold a lock that a command or callback waits for.
+    /// Returns when the thread has ended; on that thread, at once. Any thread may call this repeatedly. The caller must
+    /// not hold a lock that a command or callback waits for.
     package func shutdown() {
         self.queue.close()
         guard !self.isCurrent else { return }
@@ -106,7 +105,7 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
 }
 
 /// Blocks signals on this thread, so that other threads receive them. Also blocks SIGPIPE from a TLS library, which
-/// older libcurl cannot suppress. Faults of this thread still raise their signals.
+/// older libcurl cannot suppress.
 private func blockSignals() {
     var signals = sigset_t()
     sigfillset(&signals)
@@ -138,17 +137,15 @@ extension EventLoop {
         self.live.streams.openStream(target, sendTimeout: sendTimeout, isInspected: isInspected, delegate: delegate)
     }
 
-    /// Runs `body` in the first turn that begins at or after `deadline`. Timers fire in the order of their deadlines.
     @discardableResult
     package func schedule(at deadline: MonotonicInstant, _ body: @escaping () -> Void) -> TimerID {
         self.live.timers.schedule(at: deadline, body)
     }
 
-    /// Does nothing after the loop's end.
     package func cancel(_ timer: TimerID) { self.core?.timers.cancel(timer) }
 
     /// Calls `owner` between two turns when its descriptor becomes readable or, with `isWriting`, writable. The loop
-    /// holds the owner until ``forget(_:)`` or its own end.
+    /// holds the owner until ``forget(_:)``.
     ///
     /// - Throws: `TransportError` if the kernel refuses to watch the descriptor.
     package func watch(
@@ -161,10 +158,8 @@ extension EventLoop {
     /// Call this before closing the descriptor.
     package func forget(_ descriptor: Int32) { self.core?.sockets.forget(descriptor) }
 
-    /// Calls `delegate` in every turn from now on, and holds it until the loop's end.
     package func setTurnDelegate(_ delegate: (any TurnDelegate)?) { self.live.turnDelegate = delegate }
 
-    /// Calls `observer` at the start of a turn after the machine slept or its calendar was set.
     package func setClockObserver(_ observer: ((ClockJump) -> Void)?) { self.live.clockObserver = observer }
 
     var live: LoopCore {

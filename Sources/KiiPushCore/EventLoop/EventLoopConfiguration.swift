@@ -4,11 +4,11 @@ package struct TLSConfiguration: Sendable, Hashable {
     package var caFile: String?
     /// Whether to skip all verification. For experiments only: anyone on the network path can read everything.
     package var insecure: Bool
-    /// A PEM file with the client certificate and any intermediate certificates.
+    /// A PEM file with the client certificate and any intermediate ones.
     package var clientCertificateFile: String?
     /// A PEM file with the client's key, without a password and unreadable for others; `nil`: the certificate's file.
     package var clientKeyFile: String?
-    /// Whether to accept a trusted certificate for another name. Only for diagnosis.
+    /// Whether to accept a trusted certificate for another name.
     package var ignoresNames = false
 
     package init(caFile: String? = nil, insecure: Bool = false) {
@@ -21,12 +21,12 @@ extension EventLoop {
     package struct Configuration: Sendable {
         package var tls: TLSConfiguration
         /// The proxy's URL (`http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`), including credentials. `nil`
-        /// connects directly. The loop ignores `http_proxy` and similar variables.
+        /// connects directly. Environment variables such as `http_proxy` have no effect.
         package var proxy: String?
         package var userAgent = UserAgent.ofLibrary
         /// The largest response body in bytes, after decompression. Default 4 MiB.
         package var maximumBodyBytes = 4 << 20
-        /// The most bytes to read from one stream in one turn, so that other streams get a turn. Default 1 MiB.
+        /// The most bytes to read from one stream in one turn. Default 1 MiB.
         package var drainBytes: Int
         /// The time limit for name lookup, connecting, proxy and TLS handshake together. Default 10 s.
         package var connectTimeout: Duration
@@ -37,7 +37,7 @@ extension EventLoop {
         package var maximumConnectsPerTarget = 256
         /// The longest that ``ByteStream/closeAfterFlush()`` waits for a peer that does not read. Default 5 s.
         package var lingerTimeout: Duration
-        /// Reads the machine's clocks. Tests replace this to simulate sleep.
+        /// Tests replace this to simulate sleep.
         package var readClocks: @Sendable () -> ClockReading?
 
         package init(

@@ -1,17 +1,15 @@
-/// The thread of the receiving side, with streams, timers and clocks. Agents use ``EventLoop``. A simulation has
-/// another implementation, whose time, network and order of events follow from a seed.
+/// The thread of the receiving side, with streams, timers and clocks. Agents use ``EventLoop``. A simulation uses
+/// another type, with time and network from a seed.
 package protocol Loop: AnyObject {
     /// The start of the current turn.
     var now: MonotonicInstant { get }
     var clocks: Clocks { get }
-    /// Starts to connect; see ``EventLoop/openStream(_:sendTimeout:isInspected:delegate:)``.
     func openStream(
         _ target: StreamTarget, sendTimeout: Duration?, isInspected: Bool, delegate: any ByteStreamDelegate
     ) -> any ByteStream
     /// Runs `body` in the first turn that begins at or after `deadline`.
     @discardableResult
     func schedule(at deadline: MonotonicInstant, _ body: @escaping () -> Void) -> TimerID
-    /// Does nothing if the timer has fired.
     func cancel(_ timer: TimerID)
 }
 
@@ -63,7 +61,6 @@ package protocol TurnDelegate: AnyObject {
     func commit()
     /// Follows ``commit()``. Bytes sent now leave at the end of this turn.
     func afterCommit()
-    /// The loop is ending. This is its last turn.
     func loopEnds()
     /// The last turn is over, and every stream has ended. No call follows.
     func loopEnded()
@@ -78,7 +75,7 @@ extension TurnDelegate {
 
 /// The owner of a foreign descriptor that the loop watches, such as another library's connection.
 package protocol DescriptorOwner: AnyObject {
-    /// The descriptor is ready or broken. Called on the loop's thread, between two turns.
+    /// Called on the loop's thread, between two turns.
     func descriptorReady()
 }
 
@@ -99,7 +96,7 @@ package enum StreamTarget: Sendable, Hashable {
         }
     }
 
-    /// The peer's URL for libcurl. Its path is never sent.
+    /// The URL's path is never sent.
     func url() throws(TransportError) -> String {
         switch self {
         case .tcp(let host, let port), .tls(let host, let port), .webSocket(let host, let port, _):

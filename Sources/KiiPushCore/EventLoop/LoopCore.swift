@@ -1,6 +1,5 @@
 import Glibc
 
-/// The state of a loop on the loop's thread.
 final class LoopCore {
     private let queue: CommandQueue
     let sockets: SocketTable
@@ -10,7 +9,6 @@ final class LoopCore {
     let streams: StreamSet
     var turnDelegate: (any TurnDelegate)?
     var clockObserver: ((ClockJump) -> Void)?
-    /// The values of ``LoopIsolated``.
     var values: [LoopKey: Any] = [:]
     private let readClocks: @Sendable () -> ClockReading?
     private var clocks = ClockWatch()
@@ -31,10 +29,9 @@ final class LoopCore {
         }
     }
 
-    /// The core of the loop whose thread calls; `nil` on other threads.
     static var current: LoopCore? { LoopPlace.current?.core }
 
-    /// Runs turns until the queue is closed. ``current`` is still valid while ``values`` are released.
+    /// ``current`` is still valid while ``values`` are released.
     func run() {
         while self.runCommands() {
             // A busy loop notices a jump of the clocks only after its next sleep.
@@ -95,9 +92,7 @@ final class LoopCore {
     }
 }
 
-/// The thread-local state of a loop's thread.
 final class LoopPlace {
-    /// Identifies the loop.
     let queue: CommandQueue
     private(set) var core: LoopCore?
 
@@ -106,7 +101,6 @@ final class LoopPlace {
         self.queue = queue
     }
 
-    /// `nil` outside a loop's thread.
     static var current: LoopPlace? {
         pthread_getspecific(LoopPlace.slot).map { Unmanaged<LoopPlace>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -118,8 +112,8 @@ final class LoopPlace {
         return slot
     }()
 
-    /// Runs the loop on its thread. Stays ``current`` until the core is released: this may release the loop itself,
-    /// whose `deinit` must recognise its own thread.
+    /// Stays ``current`` until the core is released: this may release the loop, whose `deinit` must recognise its own
+    /// thread.
     func live() {
         let code = pthread_setspecific(LoopPlace.slot, Unmanaged.passUnretained(self).toOpaque())
         precondition(code == 0, "pthread_setspecific failed with \(code)")

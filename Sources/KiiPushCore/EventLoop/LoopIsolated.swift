@@ -3,7 +3,7 @@ import Synchronization
 /// A value confined to a loop's thread, behind a handle that any thread may hold.
 ///
 /// Reading ``value`` on another thread is a programmer error and traps. Do not pass the value to another thread. The
-/// loop releases the value on its thread: in a turn after the handle's release, or when the loop ends.
+/// loop releases the value on its thread after the handle is released, or when the loop ends.
 package final class LoopIsolated<Value>: Sendable {
     private let key = LoopKey()
     private let queue: CommandQueue

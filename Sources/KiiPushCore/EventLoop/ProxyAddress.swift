@@ -1,13 +1,12 @@
 import CCurl
 
-/// A proxy's address and credentials. They are separate, so that an error can quote the address.
+/// Errors quote only the address, which has no credentials.
 struct ProxyAddress {
-    /// Without user name and password.
     let address: String
     private let userName: Secret?
     private let password: Secret?
 
-    /// Parses a URL. Without a scheme, the proxy is an HTTP proxy.
+    /// Without a scheme, the proxy is an HTTP proxy.
     ///
     /// - Throws: `TransportError` with code `invalidConfiguration`; its detail does not quote `text`.
     init(_ text: String) throws(TransportError) {

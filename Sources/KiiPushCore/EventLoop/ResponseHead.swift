@@ -10,7 +10,7 @@ package struct ResponseHead {
 
     package init() {}
 
-    /// Adds one line with its line end. Returns `false` if the total exceeds ``maximumBytes``.
+    /// Returns `false` if the total exceeds ``maximumBytes``.
     package mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
         self.byteCount += line.count
         guard self.byteCount <= ResponseHead.maximumBytes else { return false }

@@ -17,8 +17,8 @@ struct SendBuffer {
         }
     }
 
-    /// Passes bytes to `write` until all are sent, or until `write` returns `nil` because it would block. Returns
-    /// whether all were sent.
+    /// Calls `write` until all bytes are sent, or until `write` returns `nil` because it would block. Returns whether
+    /// all bytes were sent.
     mutating func drain<Failure: Error>(
         _ write: (UnsafeRawBufferPointer) throws(Failure) -> Int?
     ) throws(Failure) -> Bool {

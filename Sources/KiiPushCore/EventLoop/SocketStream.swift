@@ -29,7 +29,6 @@ package final class SocketStream: ByteStream {
     private let sendTimeout: Duration?
     let target: StreamTarget
     let isInspected: Bool
-    /// Whether the stream has a place in the ``ConnectQueue``.
     var isConnecting = false
     /// The number of streams connected to the target when this stream started.
     var connectedBefore = 0
@@ -149,7 +148,7 @@ extension SocketStream {
         }
     }
 
-    /// Delivers up to about `limit` received bytes, or until `isSated`. Returns whether more may follow.
+    /// Delivers about `limit` bytes at most. Returns whether more may follow.
     func drain(into buffer: UnsafeMutableRawBufferPointer, limit: Int, until isSated: () -> Bool) -> Bool {
         var taken = 0
         while self.state == .open || self.state == .lingering, !self.isPaused {
@@ -185,8 +184,8 @@ extension SocketStream {
             self.wantsToWrite = !isDone
             self.updateInterest()
             // Closing with unread bytes would send a reset, which overtakes the sent bytes. So this side shuts down
-            // only its sending half, and waits for the peer to close. With TLS only the peer closes, as an MQTT server
-            // does on DISCONNECT (MQTT 3.1.1 section 3.14.4).
+            // only its sending half, and waits for the peer to close. With TLS only the peer closes, as MQTT servers do
+            // on DISCONNECT (MQTT 3.1.1 section 3.14.4).
             if isDone, self.state == .lingering, !self.isBuffered, let descriptor = self.connection?.descriptor {
                 shutdown(descriptor, Int32(SHUT_WR))
             }
@@ -195,8 +194,7 @@ extension SocketStream {
         }
     }
 
-    /// Closes the stream and reports the error. The kernel's reason replaces `error`, unless `error` has the server's
-    /// own reason.
+    /// The kernel's reason replaces `error`, unless `error` has the server's own reason.
     func fail(_ error: TransportError) {
         guard self.state != .closed else { return }
         let delegate = self.delegate

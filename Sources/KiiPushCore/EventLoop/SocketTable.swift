@@ -1,12 +1,10 @@
-/// Maps each watched socket to its owner. Loop thread only.
+/// Loop thread only.
 final class SocketTable {
     enum Owner {
-        /// A connection attempt or an HTTP transfer.
         case multi(EventedMulti)
         case stream(SocketStream)
         /// Readable after a jump of the clocks.
         case alarm(ClockAlarm)
-        /// A descriptor of another library.
         case guest(any DescriptorOwner)
     }
 
@@ -44,8 +42,7 @@ final class SocketTable {
         if case .multi = self.watches[descriptor]?.owner { self.watches[descriptor]?.owner = nil }
     }
 
-    /// Sleeps until a socket is ready or another thread wakes the loop, at most `milliseconds`. Then calls the owners,
-    /// and returns the number of ready sockets.
+    /// Returns the number of ready sockets.
     @discardableResult
     func wait(milliseconds: Int32) -> Int {
         self.epoll.wait(milliseconds: milliseconds)

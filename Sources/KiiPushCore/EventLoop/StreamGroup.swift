@@ -29,7 +29,6 @@ final class StreamGroup {
         self.streams -= 1
     }
 
-    /// Runs the due work, and returns the streams that have connected or failed.
     func takeSettled(at now: MonotonicInstant) -> [(stream: SocketStream, result: CURLcode)] {
         guard self.multi.advance(at: now) else { return [] }
         var settled: [(stream: SocketStream, result: CURLcode)] = []

@@ -1,9 +1,7 @@
 import CCurl
 
-/// All byte streams of one loop. Loop thread only.
+/// Loop thread only.
 final class StreamSet {
-    /// The size of the receive buffer that all streams share.
-    ///
     /// A larger buffer is slower (measured). If the messages of one read come to 128 KiB and are freed before the next,
     /// glibc's malloc returns the memory to the kernel (mallopt(3)). The kernel then clears new pages for the next
     /// read.
@@ -15,7 +13,7 @@ final class StreamSet {
     private let timers: TimerHeap
     private let buffer: UnsafeMutableRawBufferPointer
     private var groups: [StreamGroup] = []
-    /// The groups in which libcurl has work. Usually there are none, since libcurl only connects.
+    /// Usually empty: libcurl works only while a stream connects.
     private var stirred: [StreamGroup] = []
     private var streams: [ObjectIdentifier: SocketStream] = [:]
     private var connectQueue: ConnectQueue
@@ -119,7 +117,7 @@ final class StreamSet {
     }
 
     func endAll(_ error: TransportError) {
-        // A delegate that is told of the end may open another stream, which is refused.
+        // A delegate may open another stream when this stream ends. The new stream is refused.
         self.hasEnded = true
         for stream in self.streams.values { stream.fail(error) }
         self.doomed = []
@@ -180,10 +178,9 @@ extension StreamSet {
         self.toFlush.append(stream)
     }
 
-    /// Fails `stream` in the next turn, outside any call to the stream.
+    /// Fails the stream in the next turn, outside any call to the stream.
     func doom(_ stream: SocketStream, _ error: TransportError) { self.doomed.append((stream, error)) }
 
-    /// Frees the stream's place for the next waiting stream.
     func connectEnded(_ stream: SocketStream, _ ending: ConnectQueue.Ending) {
         guard stream.isConnecting else { return }
         stream.isConnecting = false

@@ -1,4 +1,4 @@
-/// Identifies a timer of one loop. Never reused.
+/// Never reused.
 package struct TimerID: Sendable, Hashable {
     let number: UInt64
 }
@@ -34,11 +34,9 @@ package final class TimerHeap {
         return TimerID(number: number)
     }
 
-    /// Does nothing if the timer has fired or was cancelled.
     package func cancel(_ id: TimerID) {
         guard self.bodies.removeValue(forKey: id.number) != nil else { return }
-        // Keep-alive timers are rescheduled far more often than they fire. Without this cleanup, their entries would
-        // fill the heap.
+        // Keep-alive timers are rescheduled far more often than they fire. Their old entries would fill the heap.
         if self.entries.count > 2 * self.bodies.count + 64 {
             self.entries.removeAll { self.bodies[$0.number] == nil }
             self.entries.sort { $0.precedes($1) }
@@ -52,8 +50,8 @@ package final class TimerHeap {
 
     package var horizon: TimerID { TimerID(number: self.nextNumber) }
 
-    /// Removes and returns the first timer that is due at `now` and was scheduled before `horizon`. A timer that
-    /// schedules another due timer in every turn would otherwise never let the turn end.
+    /// Returns only timers that were scheduled before `horizon`: a timer scheduled by another timer's body waits for
+    /// the next turn.
     package func popDue(at now: MonotonicInstant, before horizon: TimerID) -> (() -> Void)? {
         self.dropCancelledRoots()
         guard let first = self.entries.first, first.deadline <= now, first.number < horizon.number else { return nil }

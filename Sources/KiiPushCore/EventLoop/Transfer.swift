@@ -1,7 +1,7 @@
 import CCurl
 import Synchronization
 
-/// One HTTP exchange on one easy handle. Loop thread only.
+/// Loop thread only.
 final class Transfer {
     let easy: CurlEasy
     let ticket: TransferTicket
@@ -80,8 +80,7 @@ final class Transfer {
     /// Whether the response belongs to the idle connection, not to the request.
     ///
     /// A server that closes an idle connection may send 408 first; libcurl takes that 408 for the next response. A
-    /// gateway with a silent server also sends 408, but later, and that server may have carried out the request. 421
-    /// asks for another connection.
+    /// gateway sends 408 for a silent server too, but later. 421 asks for another connection.
     ///
     /// - Source: RFC 9110, sections 15.5.9 and 15.5.20
     var isAnsweredByKeptConnection: Bool {
@@ -100,7 +99,6 @@ final class Transfer {
     /// Microseconds after which a 408 answers the request. Gateways wait longer for their server.
     private static let longestGoodbye = 1_000_000
 
-    /// Discards the response, so that the request can be sent on a new connection.
     func beginAnew() throws(TransportError) {
         self.head = ResponseHead()
         self.body = []
@@ -138,7 +136,7 @@ final class Transfer {
     ///
     /// If a reused connection ends without a response, libcurl repeats the request, although the server may have
     /// carried it out. libcurl never repeats RTSP's RECEIVE; this option has no other effect on HTTP. A libcurl without
-    /// RTSP lacks the option, and the request then gets a new connection.
+    /// RTSP lacks the option.
     private func forbidRepetition() throws(TransportError) {
         let code = ccurl_easy_set_long(self.easy.raw, CURLOPT_RTSP_REQUEST, Int(CURL_RTSPREQ_RECEIVE))
         if code != CURLE_OK { try self.easy.set(CURLOPT_FRESH_CONNECT, 1) }
@@ -193,7 +191,6 @@ final class Transfer {
     }
 }
 
-/// A caller's handle on one transfer, shared by the calling task and the loop.
 final class TransferTicket: Sendable {
     typealias Continuation = CheckedContinuation<HTTPResponse, any Error>
 

@@ -1,8 +1,7 @@
 import CCurl
 
-/// All HTTP transfers of one loop. Loop thread only.
+/// Loop thread only.
 final class TransferSet {
-    /// The most idle handles kept for reuse.
     private static let spareHandles = 64
 
     /// The delay of this timeout after libcurl's, whose message says more.
@@ -82,7 +81,6 @@ final class TransferSet {
         }
     }
 
-    /// Sends the request again within its remaining time. Returns false on failure.
     private func beginAnew(_ transfer: Transfer) -> Bool {
         self.multi.remove(transfer.easy)
         do {

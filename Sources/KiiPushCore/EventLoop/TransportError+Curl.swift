@@ -33,7 +33,7 @@ extension TransportError {
         ].contains(code)
     }
 
-    /// The `errno` if the process can open no more descriptors; `nil` if it can.
+    /// `nil` if the process can open further descriptors.
     private static var shortage: Int32? {
         guard FileDescriptor(opening: "/dev/null", O_RDONLY) == nil else { return nil }
         let code = errno

@@ -2,7 +2,6 @@ import CCurl
 
 /// The value of the `User-Agent` field (RFC 9110 section 10.1.5).
 package enum UserAgent {
-    /// The version of the library and of the tool.
     package static let version = "0.1.0"
 
     package static let ofLibrary: String = {

@@ -1,4 +1,3 @@
-/// A ``ByteStream`` inside a WebSocket, over a ``SocketStream``.
 final class WebSocketStream: ByteStream, ByteStreamDelegate {
     /// At this many unsent bytes, pings stay unanswered: the server is not reading.
     private static let unsentLimit = 64 << 10
@@ -9,7 +8,6 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
     /// `nil` once the WebSocket is open.
     private var upgrade: WebSocketUpgrade?
     private var decoder = WebSocketDecoder(role: .client)
-    /// Bytes that the owner sent before the WebSocket was open.
     private var waiting: [UInt8] = []
     private let timers: TimerHeap
     private let timeout: Duration

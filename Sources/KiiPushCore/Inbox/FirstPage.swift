@@ -1,7 +1,7 @@
 import Glibc
 
-/// The first page of an inbox file: SQLite's header and the root of the schema. The first page of a new inbox can
-/// replace a damaged one, since both are nearly equal. See SQLite's file format, sections 1.3 and 2.6.
+/// The first page of an inbox file. The first page of a new inbox can replace a damaged one, since both are nearly
+/// equal (SQLite's file format, sections 1.3 and 2.6).
 struct FirstPage {
     private static let headerBytes = 100
 
@@ -17,8 +17,8 @@ struct FirstPage {
         self.bytes = Array(bytes[..<(size == 1 ? 65_536 : size)])
     }
 
-    /// Copies a file and its write-ahead log to `copy`. Overwrites the copy's header with this one or, with `isWhole`,
-    /// the copy's whole first page.
+    /// Copies a file and its write-ahead log. Overwrites the copy's header with this one or, with `isWhole`, the copy's
+    /// whole first page.
     func repair(_ path: String, to copy: String, isWhole: Bool) -> Bool {
         // If the inbox file is missing or empty, its write-ahead log may still exist.
         guard let length = access(path, F_OK) == 0 ? Self.copy(path, to: copy) : Self.copy("/dev/null", to: copy)

@@ -1,9 +1,8 @@
 /// The dead letters that no handler may see: undecodable, oversized, or on an unexpected topic. Senders can cause any
-/// number of them, so they may use only half of the dead letters' limit. The inbox removes the oldest first.
+/// number of them, so they may use only half of the dead letters' limit.
 struct RefusedRows {
     /// Number and bytes of these rows; `nil` until all dead letters first exceed half of their limit.
     var tally: InboxCounts.Tally?
-    /// The search for the oldest refused row starts after this number.
     var cursor: Int64 = 0
     var removed = 0
 }
@@ -17,8 +16,7 @@ extension Inbox {
         return .init(rows: self.configuration.keepsDeadRows, bytes: bytes)
     }
 
-    /// Removes the oldest refused rows while these exceed half of the dead letters' limit. Row `sequence` has just
-    /// become a refused row.
+    /// Removes the oldest refused rows if these exceed half of the dead letters' limit.
     func boundRefused(_ sequence: Int64, bytes: Int64, in transaction: InboxTransaction) throws(InboxError) {
         self.refused.tally?.add(bytes)
         self.refused.cursor = min(self.refused.cursor, sequence - 1)

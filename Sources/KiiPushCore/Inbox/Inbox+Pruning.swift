@@ -46,7 +46,6 @@ extension Inbox {
 
     private var excess: Int64 { self.pending.counts[.done].bytes - self.doneBytesKept }
 
-    /// Returns false if there is more to remove.
     private func removeOldest(in transaction: InboxTransaction) throws(InboxError) -> Bool {
         var excess = self.excess
         guard excess > 0 else { return true }
@@ -68,8 +67,7 @@ extension Inbox {
         return self.excess <= 0
     }
 
-    /// Moves a cursor over at most `limit` rows, and calls `body` for the done rows until `body` returns false. Returns
-    /// the number of rows read.
+    /// Returns the number of rows read.
     private func scan(
         from cursor: inout Int64, _ limit: Int, _ body: (SQLiteStatement) -> Bool
     ) throws(InboxError) -> Int {
@@ -106,7 +104,6 @@ extension Inbox {
         return looked < rowsPerStep || (old.isEmpty && kept >= rowsPerStep / 2)
     }
 
-    /// Returns whether another call may free more.
     private func giveBackPages() throws(InboxError) -> Bool {
         let before = try self.freePages()
         guard before > Inbox.freePagesKept else { return false }

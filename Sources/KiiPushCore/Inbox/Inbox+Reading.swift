@@ -3,8 +3,7 @@ extension Inbox {
         try self.statements.row.first(sequence) { row throws(InboxError) in try StoredMessage(readingFrom: row) }
     }
 
-    /// Rows of one installation in one state (neither done nor dead), by number: the page after `sequence`. The page
-    /// ends before the first row for which `hasRoom` returns false.
+    /// The page ends before the first row for which `hasRoom` returns false.
     package func rows(
         _ state: RowState, installation: Int64, after sequence: Int64 = 0, limit: Int,
         while hasRoom: (StoredMessage) -> Bool = { _ in true }
@@ -28,7 +27,6 @@ extension Inbox {
         return try self.rows(of: page, after: sequence, while: hasRoom)
     }
 
-    /// Sources that have waiting rows, in ascending order.
     package func sources(installation: Int64, after number: Int64?, limit: Int) throws(InboxError) -> [Int64] {
         var sources: [Int64] = []
         while sources.count < limit {
@@ -48,7 +46,6 @@ extension Inbox {
         return sources
     }
 
-    /// Reads the whole table.
     package func sequences(_ states: Set<RowState>, after sequence: Int64, limit: Int) throws(InboxError) -> [Int64] {
         var last = sequence
         let wanted = states.reduce(Int64(0)) { $0 | 1 << $1.rawValue }
@@ -94,7 +91,6 @@ extension Inbox {
         try self.statements.findInstallation.first(id) { $0.integer(0) }
     }
 
-    /// Bytes of the messages that wait for a handler. Reads every such row.
     package func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
         var sum: Int64 = 0
         for key in try self.statements.installations.all(read: { $0.integer(0) }) where !installations.contains(key) {
@@ -107,7 +103,6 @@ extension Inbox {
         try self.statements.installationID.first(key) { $0.text(0) }
     }
 
-    /// Rows with a packet identifier whose acknowledgement may not have reached the broker.
     package func unproven(installation: Int64, after sequence: Int64? = nil) throws(InboxError) -> [UnprovenRow] {
         let written = try self.statements.proven.first(installation) { $0.integer(0) }
         let start = sequence ?? written ?? 0
@@ -116,7 +111,7 @@ extension Inbox {
         }
     }
 
-    /// The unproven rows of all installations, in one pass over the table. A pass for one installation takes as long.
+    /// One pass over the table. A pass for a single installation takes as long.
     package func unproven() throws(InboxError) -> [Int64: [UnprovenRow]] {
         var rows: [Int64: [UnprovenRow]] = [:]
         try self.statements.allUnproven.forEach { row in
@@ -135,7 +130,6 @@ extension Inbox {
         var rows: [StoredMessage] = []
         while try statement.next() {
             let row = try StoredMessage(readingFrom: statement)
-            // A lower number shows a damaged table.
             if let sequence, row.sequence <= rows.last?.sequence ?? sequence {
                 throw InboxError(.corrupt, step: "reading messages")
             }

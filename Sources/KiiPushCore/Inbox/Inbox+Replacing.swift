@@ -2,7 +2,6 @@ extension Inbox {
     /// State that a process read from a file before the file was found damaged.
     package struct Remembered {
         let ledger: InboxLedger
-        /// IDs of installations, by key.
         let installations: [Int64: String]
         let notices: [InboxNotice]
     }
@@ -12,11 +11,10 @@ extension Inbox {
     }
 
     /// Moves a damaged file aside and puts a new one in its place. The new file gets every readable message that is not
-    /// done, with its old number. Later messages get numbers above all old ones. The last notice in the new file
-    /// reports the replacement.
+    /// done, with its old number. Later messages get higher numbers. The last notice in the new file reports the
+    /// replacement.
     ///
-    /// No process may have the file open. A failure loses nothing: the damaged file keeps its name or was moved aside.
-    /// Another call with the same `now` continues.
+    /// No process may have the file open. A failure loses nothing, and another call with the same `now` continues.
     ///
     /// - Parameters:
     ///   - remembered: state that this process read from the file before the damage.
@@ -79,7 +77,6 @@ extension Inbox {
 /// Reports that a new file replaced a damaged or missing one. The notice stays in the new file until an agent has
 /// reported it.
 package struct InboxNotice: Equatable {
-    /// The path to which the old file was moved.
     package var path: String
     package var reason: String
     package var takenOver: Int

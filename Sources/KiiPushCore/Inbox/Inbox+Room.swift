@@ -1,9 +1,9 @@
 extension Inbox {
     /// Makes room on a full disk: writes the log into the file, removes done rows, and shrinks the file.
     ///
-    /// Done rows whose acknowledgement is known to have arrived go first, then the other done rows; the oldest first in
-    /// both cases. A redelivery of one of the other rows is then stored as a new message. Runs for about `limit`; the
-    /// next call continues. Does not throw if the disk stays full. Returns the number of removed rows.
+    /// Done rows whose acknowledgement is known to have arrived go first. A redelivery of any other removed row is
+    /// stored as a new message. Runs for about `limit`; the next call continues. Does not throw if the disk stays full.
+    /// Returns the number of removed rows.
     package func makeRoom(within limit: Duration = .milliseconds(200)) throws(InboxError) -> Int {
         let before = self.counts[.done]
         let kept = min(self.doneBytesKept, before.bytes / 4)
@@ -42,7 +42,6 @@ extension Inbox {
         try self.writeLog(emptying: true)
     }
 
-    /// The list ends when its rows have `bytes`, or are enough for one transaction.
     private func done(after sequence: Int64, isProvenAlone: Bool, bytes: Int64) throws(InboxError) -> [Int64] {
         var (rows, left): ([Int64], Int64) = ([], bytes)
         try self.statements.done.forEach(sequence, isProvenAlone ? 1 : 0, self.rowsPerStep) { row in

@@ -1,7 +1,7 @@
 extension Inbox {
     /// Reads every row except its payload, and compares tables, indexes and ledger. Takes about 1 s for a million done
-    /// rows, 2 s for a million waiting rows. Damage in pages that hold only payloads is not found. Returns the counts
-    /// of the rows; their bytes may differ from the ledger's. Throws `corrupt` if rows are missing.
+    /// rows, 2 s for a million waiting rows. Returns the counts of the rows; their bytes may differ from the ledger's.
+    /// Throws `corrupt` if rows are missing.
     @discardableResult
     package func verify() throws(InboxError) -> InboxCounts {
         try self.connection.execute("BEGIN", step: "looking at every message")
@@ -51,7 +51,6 @@ extension Inbox {
         else { throw InboxError(.corrupt, step: "finding whom the messages are for") }
     }
 
-    /// Checks that no event exists twice.
     private func verifyEvents() throws(InboxError) {
         var former: (message: Int64, number: Int64) = (.min, 0)
         try self.statements.eventNumbers.forEach { row throws(InboxError) in

@@ -28,7 +28,7 @@ package final class Inbox {
     package let configuration: Configuration
     let connection: SQLiteConnection
     let statements: InboxStatements
-    /// The counts of the last commit. `pending` has the counts of the open transaction.
+    /// The counts of the last commit. `pending` has those of the open transaction.
     private(set) var ledger: InboxLedger
     var pending: InboxLedger
     var pruning = InboxPruning()
@@ -39,8 +39,7 @@ package final class Inbox {
     }
     package private(set) var notices: [InboxNotice] = []
     private var dataVersion: Int64 = -1
-    /// Rises at the beginning and at the end of each transaction. A transaction that is used after its end has another
-    /// number and traps.
+    /// Rises at both ends of each transaction. A transaction that is used after its end has another number and traps.
     private(set) var transactionNumber = 0
 
     /// Opens the file, or creates it with mode 0600. The directory must exist. `path` may be `:memory:`.
@@ -134,9 +133,8 @@ package final class Inbox {
     package var isInTransaction: Bool { !self.connection.isAutocommit }
     /// The rows by state, as of this connection's last commit. Reads no file.
     package var counts: InboxCounts { self.ledger.counts }
-    /// The same counts, with those of removed messages.
     package var messageLedger: MessageLedger { self.ledger.summary }
-    /// Reads the counts from the file, including the commits of other processes.
+    /// Includes the commits of other processes.
     package func currentCounts() throws(InboxError) -> InboxCounts { try self.currentLedger().counts }
     func currentLedger() throws(InboxError) -> InboxLedger { try self.statements.readLedger() }
 
@@ -156,7 +154,6 @@ package final class Inbox {
                 self.pending.summary.unaccounted == self.ledger.summary.unaccounted,
                 "a transaction has lost count of a message: \(self.pending.summary)")
             if self.pending != self.ledger {
-                // The rows do not match the counts in the file.
                 guard self.pending.isPlausible else { throw InboxError(.corrupt, step: "counting messages") }
                 try self.statements.writeLedger(self.pending)
             }

@@ -9,7 +9,6 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case full
         /// The file is damaged or is no inbox. Its owner replaces it.
         case corrupt
-        /// A later version of this library wrote the file.
         case newerVersion(Int)
         /// The file is empty or its creation was interrupted, and this process opened it read-only.
         case notMade
@@ -29,7 +28,6 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case notTrusted
         /// This process's lease ended, and other processes have taken over its work.
         case fenced
-        /// Another process now has the name of this process.
         case nameTaken(host: String, processID: Int)
         /// The database is older than this process's last commit, and lacks at least `missing` messages. `nil`: the
         /// database does not know this process.
@@ -43,7 +41,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     package var kind: Kind
-    /// SQLite's primary result code, such as `SQLITE_FULL`; 0 if the error is not SQLite's.
+    /// 0 if the error is not SQLite's.
     package var code: Int32 { self.extendedCode & 0xFF }
     package var extendedCode: Int32
     /// The `errno` of the failed system call; 0 if there was none.

@@ -2,16 +2,16 @@ import Glibc
 
 /// SQLite gives `-wal` and `-shm` the permissions of the inbox file.
 enum InboxFile {
-    /// Throws if the path is not a regular file: a link leads elsewhere, and reading a pipe never ends. `lstat` opens
-    /// no file: closing a descriptor would drop this process's POSIX locks on the file.
+    /// Throws unless the path is a regular file: a link leads elsewhere, and reading a pipe never ends. Does not open
+    /// the file: closing a descriptor would drop this process's POSIX locks on the file.
     static func requireRegular(_ path: String) throws(InboxError) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
         throw InboxError(.notAFile, step: "opening the file")
     }
 
-    /// Creates `path` with mode 0600, regardless of the umask. If the file exists, removes other users' rights without
-    /// opening it: closing a descriptor would drop all POSIX locks of this process on that file, including SQLite's.
+    /// Creates `path` with mode 0600, regardless of the umask, or removes other users' rights. Does not open an
+    /// existing file: closing a descriptor would drop this process's POSIX locks on the file, including SQLite's.
     static func makePrivate(_ path: String) throws(InboxError) {
         if let file = FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL) {
             guard fchmod(file.number, 0o600) == 0

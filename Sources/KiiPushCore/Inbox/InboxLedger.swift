@@ -1,8 +1,7 @@
-/// The counts in the file: one row, updated by every transaction that changes a count.
+/// One row of the file, updated by every transaction that changes a count.
 struct InboxLedger: Equatable {
     var lastSequence: Int64 = 0
     var counts = InboxCounts()
-    // Fields without a comment are those of MessageLedger.
     var received: Int64 = 0
     var duplicates: Int64 = 0
     /// Done rows that were removed.
@@ -35,7 +34,7 @@ struct InboxLedger: Equatable {
     }
 }
 
-/// Number and bytes of the messages in each state. Every transaction updates them, so reading them costs nothing.
+/// Every transaction updates these counts, so reading them costs nothing.
 package struct InboxCounts: Sendable, Hashable {
     package struct Tally: Sendable, Hashable {
         package var rows: Int64 = 0

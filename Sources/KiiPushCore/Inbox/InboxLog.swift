@@ -6,13 +6,11 @@ struct InboxLog {
 
     /// Approximate bytes of the log that are not yet in the database file.
     private(set) var bytes: Int64 = 0
-    /// The log's length at the last checkpoint.
     private var length: Int64 = 0
     /// The log's length at the last attempt to empty it, if readers blocked that attempt; otherwise 0.
     private var vainLength: Int64 = 0
     var failure: InboxError?
 
-    /// An earlier process may have left a log.
     init(path: String) { self.bytes = Int64(InboxFile.size(of: path + "-wal")) }
     mutating func grow(byPages pages: Int64) { self.bytes += pages * InboxLog.frameBytes }
 
@@ -42,14 +40,13 @@ extension Inbox {
     /// Sets the length to which SQLite truncates the log when it restarts the log.
     func limitLog() {
         let limit = self.shares.transactionBytes == nil ? 16 << 20 : 2 * self.shares.logBytes
-        // A failure only leaves the log longer than wanted.
         try? self.connection.execute("PRAGMA journal_size_limit = \(limit)", step: "limiting the write-ahead log")
     }
 
     /// Writes the log into the file. With `empties`, waits for readers and truncates the log.
     ///
-    /// A reader can block this while the log grows and fills the disk. So the file is lengthened at once by the room
-    /// that the log and the next transaction will need.
+    /// A reader can block this while the log grows and fills the disk. So the file is lengthened at once, by the room
+    /// that the log will need.
     func writeLog(emptying empties: Bool) throws(InboxError) {
         let result = try self.connection.checkpoint(empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE)
         self.log.wasWritten(frames: result.frames, written: result.written, inVain: empties && result.isBusy)

@@ -3,12 +3,11 @@ import Glibc
 /// The progress of an inbox, in a small file beside the database (`inbox.sqlite-mark`).
 ///
 /// SQLite cannot detect that a database is missing, is an older copy, or lost the end of its log. The mark is then
-/// ahead of the database. The store writes the mark after commits, so the mark of a sound database is never ahead.
+/// ahead of the database. Written after commits, the mark of a sound database is never ahead.
 package struct InboxMark: Equatable {
     var sequence: Int64
     package var stored: Int64
     var unfinished: Int64
-    /// Messages lost with earlier files.
     var lost: Int64
 
     init(of ledger: InboxLedger) {
@@ -16,7 +15,6 @@ package struct InboxMark: Equatable {
         (self.unfinished, self.lost) = (ledger.unfinished, ledger.lost)
     }
 
-    /// Whether the mark was written after the last commit of a file with this ledger.
     func isAhead(of ledger: InboxLedger) -> Bool { self.sequence > ledger.lastSequence || self.stored > ledger.stored }
 
     func require(in ledger: InboxLedger) throws(InboxError) {
@@ -31,7 +29,6 @@ package struct InboxMark: Equatable {
 
     private static let title = "kii-push inbox mark 1"
 
-    /// Reads the mark of an inbox file; `nil` without a complete mark.
     package init?(ofInboxAt path: String) {
         guard let file = FileDescriptor(opening: path + Self.suffix, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
             return nil
@@ -53,9 +50,8 @@ package struct InboxMark: Equatable {
         guard Array(self.line.utf8) == Array(bytes[...end]) else { return nil }
     }
 
-    /// Overwrites the former mark in one write of the same length; the check sum shows whether the write was complete.
-    /// After a failed write the older mark protects less, and causes no false alarm. With `isFlushed`, the call takes
-    /// milliseconds.
+    /// Overwrites the former mark in one write of the same length, which the check sum proves complete. After a failed
+    /// write, the older mark protects less. With `isFlushed`, the call takes milliseconds.
     @discardableResult
     func write(besides path: String, isFlushed: Bool) -> Bool {
         let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK

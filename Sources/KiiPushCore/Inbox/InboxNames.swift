@@ -2,12 +2,10 @@ import Glibc
 
 /// Prevents the replacement of an inbox's files while a reader opens them.
 ///
-/// SQLite opens the file, its log and the log's index by name, one after the other. If the files were replaced
-/// meanwhile, the reader would fill the new index from the old log. The next process would then look for pages that the
-/// new log lacks.
+/// SQLite opens the file, its log and the log's index one after the other. If the files were replaced meanwhile, the
+/// reader would fill the new index from the old log.
 enum InboxNames {
-    /// Runs `body` under a lock on the directory: exclusive if `body` `changes` file names, otherwise shared. A reader
-    /// may lack the right to create a lock file, so the directory is locked.
+    /// Locks the directory: a reader may lack the right to create a lock file.
     ///
     /// - Throws: the errors of `body`; ``InboxError`` of kind `locked` after `limit`.
     static func keep<Result>(

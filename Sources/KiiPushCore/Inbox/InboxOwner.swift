@@ -1,6 +1,5 @@
 /// The owner of an installation. Installations of one owner may handle each other's messages.
 package struct InboxOwner: Sendable, Hashable {
-    /// The address of the cloud's API.
     package var site: String
     package var app: String
     /// The user or thing, with its kind.
@@ -27,7 +26,6 @@ extension Inbox {
         try self.statements.adopted.all(installation) { (key: $0.integer(0), id: $0.text(1) ?? "") }
     }
 
-    /// Other installations of the same owner whose messages this one does not handle.
     func sameOwner(as installation: Int64) throws(InboxError) -> [Int64] {
         try self.statements.sameOwner.all(installation) { $0.integer(0) }
     }
@@ -70,6 +68,5 @@ extension Inbox {
 package struct StrandedMessages: Sendable, Hashable {
     package let installationID: String
     package let messages: Int
-    /// The first and the last number.
     package let numbers: ClosedRange<Int64>
 }

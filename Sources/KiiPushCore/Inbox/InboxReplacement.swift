@@ -9,8 +9,8 @@ import Glibc
 /// 4. Rename ``complete`` to the inbox's name. After an interruption, the next process that opens the inbox does this.
 struct InboxReplacement {
     private let path: String
-    /// The time that others wait for a replacement. The replacement itself waits ten times as long, since readers may
-    /// follow each other.
+    /// Others wait this long for a replacement. The replacement waits ten times as long, since readers may follow each
+    /// other.
     private let patience: Duration
 
     init(of path: String, patience: Duration) { (self.path, self.patience) = (path, patience) }
@@ -72,7 +72,6 @@ struct InboxReplacement {
 
     private func asidePath(_ now: Timestamp) -> String { "\(self.path).damaged-\(now.millisecondsSinceEpoch)" }
 
-    // Ignores errors: a log or a mark may be missing.
     private func moveLogs(to aside: String) {
         for suffix in Self.logSuffixes { _ = Glibc.rename(self.path + suffix, aside + suffix) }
     }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The free space on an inbox's disk, as last measured. The inbox stores messages only while a reserve file exists.
-/// Writes that make room, such as recording an outcome, may use the reserve's space.
+/// Writes that make room may use the reserve's space.
 package struct InboxRoom {
     private static let lookInterval: Duration = .seconds(60)
 
@@ -15,8 +15,8 @@ package struct InboxRoom {
     /// Whether there is room to store messages.
     package private(set) var hasReserve = false
 
-    /// Measures the disk of the inbox at `path`. Creates the reserve if `makesReserve` is true and the disk has room.
-    /// `freeBytes` returns the bytes that this user may still write; `nil` if the disk does not report them.
+    /// Measures the disk. Creates the reserve if `makesReserve` is true and the disk has room. `freeBytes` returns the
+    /// bytes that this user may still write; `nil` if unknown.
     package init(
         of path: String, clocks: Clocks = .machine, makesReserve: Bool = true,
         freeBytes: @escaping (String) -> Int64? = InboxRoom.freeBytes(at:)
@@ -58,8 +58,7 @@ package struct InboxRoom {
         return free
     }
 
-    /// The reserve's length; 0 without a reserve. Blocks are not counted: file systems that store no zeros, such as
-    /// ZFS, report none.
+    /// The length, not the blocks: file systems that store no zeros, such as ZFS, report no blocks.
     private var reserveBytes: Int64 { InboxRoom.status(of: self.reserve).map { Int64($0.st_size) } ?? 0 }
 
     private func allocateReserve(_ bytes: Int64) {
@@ -94,11 +93,10 @@ package struct InboxRoom {
     }
 }
 
-/// Limits for the parts of an inbox, as shares of its room. The room is the disk's free space plus the inbox's own
-/// files. Below 64 MiB of room every limit is a fraction of the room, so that each kind of message leaves space for the
-/// others. A row may occupy twice its counted bytes (``InboxCounts/bytes(topic:payload:)``) in the file.
+/// Limits for the parts of an inbox, as shares of the disk's free space plus the inbox's own files. Below 64 MiB every
+/// limit is a fraction of this room, so that each kind of message leaves space for the others. A row may occupy twice
+/// its counted bytes in the file.
 package struct InboxShares: Sendable, Hashable {
-    /// The least room in which an inbox works, in bytes.
     package static let leastRoom: Int64 = 2 << 20
     private static let leastLog: Int64 = 64 << 10
     // SQLite's default for the length of a log: 1,000 pages of 4 KiB.
@@ -106,10 +104,9 @@ package struct InboxShares: Sendable, Hashable {
     // The largest message, the log of its transaction, and the log of a few small ones.
     static let leastReserve: Int64 = 512 << 10
 
-    /// The length in bytes at which the log is written into the file.
     package private(set) var logBytes: Int64
-    /// The bytes of the reserve, a file beside the inbox that is deleted when the disk is full. Writing the log into
-    /// the inbox may need ``logBytes`` and the bytes of one transaction. Removing messages then needs a new log.
+    /// Writing the log into the inbox may need ``logBytes`` and the bytes of one transaction. Removing messages then
+    /// needs a new log.
     package var reserveBytes: Int64 { max(3 * self.logBytes, InboxShares.leastReserve) }
     /// The most bytes that one transaction should write; `nil`: no limit.
     package var transactionBytes: Int64? { self.logBytes < InboxShares.mostLog ? self.logBytes / 2 : nil }
@@ -124,7 +121,6 @@ package struct InboxShares: Sendable, Hashable {
 
     mutating func limitLog(toReserve bytes: Int64) { self.logBytes = min(self.logBytes, bytes / 3) }
 
-    /// The most bytes that one transaction should write without a reserve.
     package static let mostInScarcity: Int64 = InboxShares.mostLog / 2
     /// For a disk whose free space is unknown or does not matter.
     package static let unlimited = InboxShares(of: .max)

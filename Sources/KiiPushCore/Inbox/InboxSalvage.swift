@@ -8,7 +8,6 @@ final class InboxSalvage {
     private let source: InboxSource?
     private let fresh: Inbox
     private let insertion: SQLiteStatement
-    /// The file's counts, as this process remembers them, or else as the file has them.
     private let ledger: InboxLedger?
     private let mark: InboxMark?
     /// According to the indexes; `nil` if an index is unreadable.
@@ -46,7 +45,6 @@ final class InboxSalvage {
             source?.installations() ?? [:], remembered?.installations ?? [:])
     }
 
-    /// The key that this process remembers replaces the key in the file.
     private static func merge(
         _ read: [Int64: InboxSource.Installation], _ remembered: [Int64: String]
     ) -> (installations: [Int64: InboxSource.Installation], keys: [Int64: Int64]) {
@@ -67,7 +65,7 @@ final class InboxSalvage {
 
     var isReadable: Bool { self.source != nil }
 
-    /// Throws only if writing the new file fails. `path` is the damaged file's future name.
+    /// Throws only if writing the new file fails.
     func run(now: Timestamp, keptAt path: String, reason: String) throws(InboxError) {
         if let source { try self.copyMessages(source) }
         let lost = self.lostCount.map { Int($0) }
@@ -112,7 +110,6 @@ final class InboxSalvage {
         return max(unread, unfinished - Int64(self.takenOver))
     }
 
-    /// A number above the numbers of all earlier messages.
     private func safeSequence(now: Timestamp) -> Int64 {
         let last = max(self.highest, self.ledger?.lastSequence ?? 0)
         if let mark, self.ledger.map(mark.isAhead) ?? true { return min(max(last, mark.sequence) + Self.gap, 1 << 56) }

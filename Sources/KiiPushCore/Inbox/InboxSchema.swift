@@ -1,7 +1,6 @@
 import CSQLite
 
 enum InboxSchema {
-    /// `PRAGMA user_version` of the files that this library writes.
     static let version: Int64 = 1
     /// `PRAGMA application_id`: "KiiP". Other databases have other IDs.
     static let applicationID: Int64 = 0x4B69_6950
@@ -101,7 +100,6 @@ enum InboxSchema {
             }
             try connection.execute("COMMIT", step: "making the tables")
         } catch {
-            // The caller gets the first error. After some errors SQLite has already rolled back.
             if !connection.isAutocommit { try? connection.execute("ROLLBACK", step: "rolling back") }
             throw error
         }
@@ -110,7 +108,6 @@ enum InboxSchema {
     /// Checks a read-only file in one transaction, since another process may be creating it.
     private static func check(_ connection: SQLiteConnection) throws(InboxError) {
         try connection.execute("BEGIN", step: "reading the schema")
-        // The transaction only reads, so a failed COMMIT loses nothing.
         defer { try? connection.execute("COMMIT", step: "reading the schema") }
         guard try self.isNew(connection) else { return try self.requireTables(connection) }
         throw InboxError(.notMade, step: "recognising the file as an inbox")

@@ -1,6 +1,5 @@
 import CSQLite
 
-/// Reads a damaged inbox file as far as possible. Never changes the file.
 final class InboxSource {
     struct Installation {
         var id: String
@@ -15,18 +14,16 @@ final class InboxSource {
 
     static let leading = ["sequence", "installation", "state", "reason", "topic", "payload"]
 
-    /// Possible numbers of messages. Later messages have room above the last one.
     private static let sequences: ClosedRange<Int64> = 1...(1 << 55)
 
     private let connection: SQLiteConnection
     private let statements: InboxStatements
-    /// Reads messages. The columns are ``leading``, then ``furtherColumns``: all other columns that both files have.
+    /// The columns are ``leading``, then ``furtherColumns``: all other columns that both files have.
     let rows: SQLiteStatement
     let furtherColumns: [String]
-    /// Reads the events of a message; `nil` if the table `event` is missing or has other columns.
+    /// `nil` if the table `event` is missing or has other columns.
     let events: SQLiteStatement?
     private let state: SQLiteStatement
-    /// Approximate number of pages, including the log's.
     let pages: Int
 
     /// - Throws: ``InboxError`` if nothing of the file can be read.
@@ -139,7 +136,6 @@ final class InboxSource {
 
     func isDone(_ sequence: Int64) -> Bool {
         defer { self.state.reset() }
-        // An unreadable message does not count as done.
         guard (try? self.state.bind(1, sequence)) != nil, (try? self.state.next()) == true else { return false }
         return self.state.integer(0) == RowState.done.rawValue
     }

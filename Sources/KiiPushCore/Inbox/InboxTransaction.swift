@@ -138,7 +138,6 @@ package struct InboxTransaction {
         try statement.bind(from: 13, [change.source == nil ? 0 : 1, source])
         try statement.run()
         self.move(standing, to: state)
-        // No handler may see this row, so it counts towards the limit of refused rows.
         switch change.verdict {
         case .dead(.undecodable), .dead(.unexpectedTopic), .dead(.oversized):
             try self.inbox.boundRefused(change.sequence, bytes: standing.bytes, in: self)
@@ -188,7 +187,6 @@ package struct InboxTransaction {
         return true
     }
 
-    /// Adds the installation if it is new.
     package func installation(id: String) throws(InboxError) -> Int64 {
         if let key = try self.inbox.installation(id: id) { return key }
         try self.statements.addInstallation.run(id)
@@ -261,9 +259,7 @@ package struct InboxTransaction {
     private struct Standing {
         var state: RowState
         var bytes: Int64
-        /// Number of the row's events; 257 if further events were not written.
         var events: Int64
-        /// Whether the row counts in ``RefusedRows``.
         var isRefused: Bool
         var source: Int64?
     }

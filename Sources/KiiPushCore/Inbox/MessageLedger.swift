@@ -43,7 +43,6 @@ public struct MessageLedger: Sendable, Hashable {
             - self.expired - self.lost - self.dropped
     }
 
-    /// Whether every received message is counted exactly once.
     package var isBalanced: Bool { self.unaccounted == 0 }
 }
 

@@ -47,7 +47,7 @@ public struct MessageRecord: Sendable, Hashable {
     public var topic: String
     /// The payload. If no handler may see the message, possibly only the beginning of the payload.
     public var payload: [UInt8]
-    /// The length of the whole payload in bytes, if ``payload`` is only its beginning.
+    /// The payload's whole length in bytes, if ``payload`` is only its beginning.
     package var originalLength: Int?
     /// The quality of service of the first arrival, 0 to 2.
     package var qualityOfService: Int
@@ -66,11 +66,9 @@ public struct MessageRecord: Sendable, Hashable {
     /// Number of attempts since the message last started anew; 0 for a message that no handler may see. Excludes a
     /// running attempt. Includes an attempt that was the only one running when its process ended.
     public var attempts: Int
-    /// When the state last changed.
     package var updatedAt: Timestamp
     /// The message's events, in the order of time. Empty in the records of ``PushRuntime/deadLetters(after:)``.
     package var events: [MessageEvent] = []
-    /// Events that are known to be missing.
     package var missing: [Gap] = []
 
     package init(_ row: StoredMessage, installationID: String?) {
@@ -100,7 +98,6 @@ public struct MessageRecord: Sendable, Hashable {
         /// 0: new data; 1: no data.
         package var answer: Int64?
         package var events: [(parts: MessageEvent.Kind.Parts, at: Timestamp, startedAt: Timestamp?)] = []
-        /// False if events are missing.
         package var isWhole = true
 
         package init() {}
@@ -173,7 +170,6 @@ extension Inbox {
         return MessageRecord(row, installationID: statement.text(24), recorded)
     }
 
-    /// Returns whether all `count` events were readable.
     private func readEvents(
         of sequence: Int64, into recorded: inout MessageRecord.Recorded, count: Int64
     ) throws(InboxError) -> Bool {
@@ -207,6 +203,6 @@ extension Inbox {
         }
     }
 
-    /// The highest number of a message so far; 0 before the first message.
+    /// 0 before the first message.
     package func lastSequence() throws(InboxError) -> Int64 { try self.statements.readLedger().lastSequence }
 }

@@ -62,8 +62,7 @@ final class SQLiteConnection {
     }
 
     /// Writes the log into the file. `mode` is an `SQLITE_CHECKPOINT_…` constant. Returns the number of pages in the
-    /// log, and how many of them are in the file; negative if unknown. `isBusy`: another connection blocked the
-    /// checkpoint.
+    /// log, and how many of them are in the file; negative if unknown.
     func checkpoint(_ mode: Int32) throws(InboxError) -> (frames: Int32, written: Int32, isBusy: Bool) {
         var (frames, written): (Int32, Int32) = (-1, -1)
         let code = sqlite3_wal_checkpoint_v2(self.raw, nil, mode, &frames, &written)
@@ -72,14 +71,13 @@ final class SQLiteConnection {
         return (frames, written, isBusy)
     }
 
-    /// Makes the file at least `bytes` longer than the database, so that writing the log into the file needs no room.
+    /// Lengthens the file to `bytes` more than the database, so that writing the log into the file needs no room.
     /// SQLite cuts off the rest after it has written the whole log.
     func lengthenFile(by bytes: Int64) throws(InboxError) {
         let step = "making room to write the log into the file"
         let pages = try self.integer("PRAGMA page_count", step: step) ?? 0
         var length = pages * 4096 + bytes
-        // SQLite obeys the size hint only with a chunk size. The chunk size is removed again, since it would lengthen
-        // the file at other times too.
+        // SQLite obeys the size hint only with a chunk size, which must not stay.
         var (chunk, none): (Int32, Int32) = (4096, 0)
         sqlite3_file_control(self.raw, nil, SQLITE_FCNTL_CHUNK_SIZE, &chunk)
         defer { sqlite3_file_control(self.raw, nil, SQLITE_FCNTL_CHUNK_SIZE, &none) }
@@ -94,6 +92,5 @@ final class SQLiteConnection {
         try self.check(sqlite3_busy_timeout(self.raw, milliseconds), "setting the busy timeout")
     }
 
-    /// Whether no transaction is open. After some errors, such as `SQLITE_FULL`, SQLite rolls back by itself.
     var isAutocommit: Bool { sqlite3_get_autocommit(self.raw) != 0 }
 }

@@ -2,9 +2,7 @@ import CSQLite
 
 /// Owns one `sqlite3_stmt *`, compiled at its first use and kept for later ones.
 ///
-/// Code that runs for each message calls ``bind(_:_:)-(_,Int64?)`` or ``bind(from:_:)``, then ``next()`` until it
-/// returns false, then ``reset()``. Other code calls ``run(_:)``, ``first(_:read:)``, ``all(_:read:)`` or
-/// ``forEach(_:read:)``.
+/// Code that runs for each message calls ``bind(_:_:)-(_,Int64?)``, ``next()`` and ``reset()`` itself.
 final class SQLiteStatement {
     private let connection: SQLiteConnection
     private let sql: String
@@ -49,7 +47,6 @@ final class SQLiteStatement {
 
     func bind(_ index: Int32, blob: [UInt8]) throws(InboxError) {
         let statement = try self.compiled()
-        // SQLite copies the bytes before the call returns.
         let code = blob.withUnsafeBytes { csqlite_bind_blob(statement, index, $0.baseAddress, Int32($0.count)) }
         try self.connection.check(code, self.step)
     }
@@ -77,7 +74,6 @@ final class SQLiteStatement {
         while try self.next() {}
     }
 
-    /// Calls `read` for each row until `read` returns false.
     func forEach(
         _ values: (any SQLiteValue)?..., read: (SQLiteStatement) throws(InboxError) -> Bool
     ) throws(InboxError) {
@@ -111,7 +107,7 @@ final class SQLiteStatement {
     func isNull(_ column: Int32) -> Bool { self.type(column) == SQLITE_NULL }
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(self.raw, column) }
 
-    /// The integer, clamped to the range: a damaged page may hold any number.
+    /// Clamped: a damaged page may hold any number.
     func integer(_ column: Int32, within range: ClosedRange<Int64>) -> Int64 { self.integer(column).held(to: range) }
 
     /// A time in the years 1970 to 9999, safe for arithmetic.
@@ -147,7 +143,6 @@ protocol SQLiteValue {
 extension Int64: SQLiteValue {
     func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, self) }
 
-    /// Clamps the number to the range.
     func held(to range: ClosedRange<Int64>) -> Int64 { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
 }
 

@@ -63,8 +63,8 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
 
     /// The notification that the provider requests: the payload's `aps`.
     ///
-    /// `nil` if `aps` is absent or not an object; the badge then stays as it is. Also `nil` in a payload with long
-    /// keys, where `aps` is a key of the sender's own.
+    /// `nil` if `aps` is absent or not an object, and in a payload with long keys, where `aps` is the sender's own key.
+    /// Without a notification, the badge stays as it is.
     public var content: NotificationContent? { self.boxedContent?.content }
 
     /// The whole payload.
