@@ -1,7 +1,6 @@
 /// The event or message type: the payload's field `type`.
 ///
-/// A push to app has one of Kii's events; other pushes have the sender's own type. Two types are equal if their texts
-/// are, scalar by scalar.
+/// A push to app has one of Kii's events; other pushes have the sender's own type.
 public enum EventType: Sendable, Hashable {
     /// `DATA_OBJECT_CREATED`.
     case objectCreated
@@ -40,7 +39,7 @@ public enum EventType: Sendable, Hashable {
         }
     }
 
-    /// Whether both have the same text in the payload.
+    /// Whether both texts are equal, scalar by scalar.
     public static func == (left: Self, right: Self) -> Bool { left.name.utf8.elementsEqual(right.name.utf8) }
 
     /// Hashes what ``==(_:_:)`` compares.
@@ -65,13 +64,10 @@ public enum MessageOrigin: Sendable, Hashable {
     }
 }
 
-/// The kind of bucket: the field `bucketType`. `rw` and `sync` match in any letter case, since Kii's SDKs differ.
+/// The field `bucketType`. `rw` and `sync` match in any letter case, since Kii's SDKs differ.
 package enum BucketType: Sendable, Hashable {
-    /// `rw`: an ordinary bucket.
     case readWrite
-    /// `sync`: a synchronised bucket.
     case sync
-    /// Any other text, verbatim.
     case other(String)
 
     package init(_ name: String) {
@@ -83,13 +79,12 @@ package enum BucketType: Sendable, Hashable {
     }
 }
 
-/// The kind of the source's scope: the field `objectScopeType`.
+/// The field `objectScopeType`.
 package enum ScopeType: Sendable, Hashable {
     case app
     case user
     case group
     case thing
-    /// Any other text, verbatim.
     case other(String)
 
     package init(_ name: String) {

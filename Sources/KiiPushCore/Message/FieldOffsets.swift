@@ -1,5 +1,5 @@
-/// Offsets of the values of one key family's fields in a payload; 0 for an absent field. Plain numbers, so that
-/// decoding a message costs no reference counting.
+/// Offsets of the values of one key family's fields; 0 for an absent field. Plain numbers, so that decoding costs no
+/// reference counting.
 struct FieldOffsets: Sendable {
     let family: KeyFamily
     private var starts = InlineArray<17, UInt32>(repeating: 0)
@@ -14,12 +14,11 @@ struct FieldOffsets: Sendable {
     @inline(__always)
     subscript(slot: Int) -> Int { Int(self.starts[slot]) }
 
-    /// Whether the payload has the field's key, with any value.
     @inline(__always)
     func has(_ field: MessageField) -> Bool { self[field.rawValue] != 0 }
 
-    /// Passes the unescaped text of a field to `body`; no bytes if the field is absent. Safety: `payload` is the
-    /// scanned payload, which the caller keeps alive.
+    /// Passes the unescaped text of a field to `body`; no bytes if the field is absent. Safety: the caller keeps the
+    /// scanned payload alive.
     @inline(__always)
     func withText<Result>(
         slot: Int, at payload: UnsafeBufferPointer<UInt8>, _ body: (UnsafeRawBufferPointer) -> Result

@@ -19,7 +19,6 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
 
     private static let scheme = "kiicloud://"
 
-    /// An unknown form, an empty step or a broken percent-encoding becomes ``other(_:)``.
     package init(_ text: String) { self = KiiURI(known: text) ?? .other(text) }
 
     private init?(known text: String) {

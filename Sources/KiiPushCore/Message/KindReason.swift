@@ -1,9 +1,7 @@
-/// The key that decides a message's kind.
-///
 /// - Source: Kii's Unity SDK, which has the only published rule. Only keys count; for `origin` the value counts.
 package enum KindReason: Sendable, Hashable {
-    /// A key of a push to app or a push to user. The first of these keys decides: `bucketID`, `bucketType`, `objectID`,
-    /// `objectModifiedAt` (these two only with short keys), then `topic`.
+    /// The first of these keys decides: `bucketID`, `bucketType`, `objectID`, `objectModifiedAt` (these two only with
+    /// short keys), then `topic`.
     case field(MessageField)
     /// The `origin` is `EVENT`. The rule reads `origin` only with long keys.
     case eventOrigin

@@ -59,7 +59,6 @@ public enum MessageField: Int, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The two sets of keys that payloads use.
 package enum KeyFamily: Sendable, Hashable {
     /// `bucketID`, `objectScopeType`, …: MQTT, GCM and FCM.
     case long

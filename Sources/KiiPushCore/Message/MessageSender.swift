@@ -9,7 +9,7 @@ public enum MessageSender: Sendable, Hashable {
     /// A sender whose address has an unknown form, verbatim.
     case other(String)
 
-    /// Reads an address such as `kiicloud://things/th.1`; `nil` unless it is a user, a thing or the administrator.
+    /// `nil` unless the address is a user's, a thing's or the administrator's.
     init?(_ address: KiiURI) {
         switch address {
         case .owner(.user(let id)): self = .user(id)
@@ -19,7 +19,7 @@ public enum MessageSender: Sendable, Hashable {
         }
     }
 
-    /// Reads the field `sender`. IDs of things start with `th.`; Kii does not document another difference from users.
+    /// IDs of things start with `th.`; Kii does not document another difference from users.
     init(id: String) { self = id.utf8.starts(with: "th.".utf8) ? .thing(id) : .user(id) }
 }
 

@@ -6,25 +6,15 @@ public struct NotificationAlert: Sendable, Hashable {
     public var subtitle: String?
     /// The text; the whole alert if `alert` is a string.
     public var body: String?
-    /// The key of the text in the program's own strings (`loc-key`).
     package var localizationKey: String?
-    /// Arguments of ``localizationKey`` (`loc-args`).
     package var localizationArguments: [String] = []
-    /// The key of the title in the program's own strings (`title-loc-key`).
     package var titleLocalizationKey: String?
-    /// Arguments of ``titleLocalizationKey`` (`title-loc-args`).
     package var titleLocalizationArguments: [String] = []
-    /// The key of the subtitle in the program's own strings (`subtitle-loc-key`).
     package var subtitleLocalizationKey: String?
-    /// Arguments of ``subtitleLocalizationKey`` (`subtitle-loc-args`).
     package var subtitleLocalizationArguments: [String] = []
-    /// The key of the action button's title in the program's own strings (`action-loc-key`).
     package var actionLocalizationKey: String?
-    /// The image to show while the program starts (`launch-image`).
     package var launchImage: String?
-    /// Whether to show a View button (`show-view`). Default: true.
     package var showsViewButton = true
-    /// All other members of the object, uninterpreted.
     package var otherMembers: [JSONMember] = []
 }
 
@@ -35,7 +25,6 @@ extension NotificationAlert {
         self.init(title: title, subtitle: subtitle, body: body, otherMembers: [])
     }
 
-    /// Whether the alert has a text or the key of a text.
     package var isVisible: Bool {
         [
             self.title, self.subtitle, self.body, self.titleLocalizationKey, self.subtitleLocalizationKey,
@@ -43,7 +32,6 @@ extension NotificationAlert {
         ].contains { $0?.isEmpty == false }
     }
 
-    /// `nil` if the value is neither a string nor an object.
     init?(_ value: JSONValue, at pointer: JSONPointer, _ findings: inout [PayloadFinding]) {
         self.init(body: value.string)
         guard self.body == nil else { return }

@@ -5,9 +5,8 @@ public struct NotificationContent: Sendable, Hashable {
     /// A change of the number on the app's icon.
     ///
     /// Apple's pages differ about an `aps` without `badge`. This library follows the older one, on UIKit's
-    /// `application(_:didReceiveRemoteNotification:)`: "The absence of a `badge` property indicates that any number
-    /// currently badging the icon should be removed." According to "Generating a remote notification" the number stays,
-    /// and 0 removes it. A `badge` in every `aps` satisfies both pages.
+    /// `application(_:didReceiveRemoteNotification:)`: the number is removed. According to "Generating a remote
+    /// notification" the number stays, and 0 removes it. A `badge` in every `aps` satisfies both pages.
     public enum Badge: Sendable, Hashable {
         /// Remove the number: `aps` has no `badge`, or one of the wrong type.
         case remove
@@ -25,18 +24,16 @@ public struct NotificationContent: Sendable, Hashable {
     public var isContentAvailable = false
     /// The registered category whose actions the notification offers.
     public var category: String?
-    /// Whether the program may change the notification before it is shown (`mutable-content`).
     package var isMutableContent = false
     /// The conversation of the message, by which Apple groups notifications. No notification replaces another.
     public var threadID: String?
-    /// All other members of `aps`, uninterpreted.
     package var otherMembers: [JSONMember] = []
-    /// Values dropped for a wrong type, in the order of the payload. Nearly always empty.
+    /// Values dropped for a wrong type, in the order of the payload.
     package internal(set) var findings: [PayloadFinding] = []
 }
 
 extension NotificationContent {
-    /// `nil` if `aps` is not an object. A null anywhere counts as absent.
+    /// A null anywhere counts as absent.
     package init?(aps: JSONValue) {
         guard let members = aps.members else { return nil }
         self.init()

@@ -1,4 +1,4 @@
-/// The fields of a payload, decoded on each access. Holds the payload's bytes and one offset for each field.
+/// Fields are decoded on each access.
 struct PayloadFields: Sendable {
     let offsets: FieldOffsets
     let payload: JSONSlice
@@ -8,7 +8,6 @@ struct PayloadFields: Sendable {
     /// A string's content, or a number or Boolean as written; `nil` for null, arrays and objects.
     func text(_ field: MessageField) -> String? { self.value(slot: field.rawValue)?.scalarText }
 
-    /// `nil` if the text is empty.
     func nonEmptyText(_ field: MessageField) -> String? { self.addressText(slot: field.rawValue) }
 
     /// `nil` if the address is empty, and in a payload with short keys.

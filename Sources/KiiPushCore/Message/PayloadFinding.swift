@@ -1,9 +1,7 @@
 /// A payload value that the library dropped because its key requires another type.
 ///
-/// The message is valid without it, and ``ReceivedMessage/rawPayload`` still has the value. Safe to log: contains a
-/// place and types, never a value.
+/// The message is valid without it. Safe to log: contains a place and types, never a value.
 public struct PayloadFinding: Sendable, Hashable, CustomStringConvertible {
-    /// The place of the value in the payload.
     package let pointer: JSONPointer
     /// The required type in words, such as "a whole number".
     package let expected: String
@@ -23,9 +21,9 @@ public struct PayloadFinding: Sendable, Hashable, CustomStringConvertible {
 
 extension ReceivedMessage {
     /// Values dropped for a wrong type: first those under Kii's keys, then those in `aps`. Nearly always empty.
+    /// Computed on each access.
     ///
-    /// Kii refuses nested data, so an array or object under one of Kii's keys comes from the sender. The field is then
-    /// `nil`. Computed on each access.
+    /// Kii refuses nested data, so an array or object under one of Kii's keys comes from the sender.
     public var findings: [PayloadFinding] {
         var findings: [PayloadFinding] = []
         func look(at slot: Int, _ key: @autoclosure () -> String) {
@@ -46,15 +44,14 @@ extension ReceivedMessage {
 }
 
 extension JSONValue {
-    /// Any value except a string results in `nil` and a finding.
     func text(_ findings: inout [PayloadFinding], at place: @autoclosure () -> JSONPointer) -> String? {
         if let string = self.string { return string }
         findings.append(PayloadFinding(self, at: place(), expected: "a string"))
         return nil
     }
 
-    /// The strings, without nulls. Any other element makes the result empty and adds a finding: later arguments must
-    /// not move to earlier places of their text.
+    /// Any element except a string or null makes the result empty: later arguments must not move to earlier places of
+    /// their text.
     func texts(_ findings: inout [PayloadFinding], at place: @autoclosure () -> JSONPointer) -> [String] {
         guard let elements = self.array else {
             findings.append(PayloadFinding(self, at: place(), expected: "an array of strings"))
@@ -65,7 +62,6 @@ extension JSONValue {
         return texts.count == present.count ? texts : []
     }
 
-    /// A Boolean, or whether a number is not zero. Any other value results in `nil` and a finding.
     func flag(_ findings: inout [PayloadFinding], at place: @autoclosure () -> JSONPointer) -> Bool? {
         if let bool = self.bool { return bool }
         if let number = self.number { return number != JSONNumber(0) }

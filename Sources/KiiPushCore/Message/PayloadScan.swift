@@ -1,6 +1,4 @@
-/// Checks a whole payload in one pass, and records the offsets of the values of known keys.
-///
-/// Offsets have 32 bits; 0 means absent. No value starts at 0, since a payload starts with its brace.
+/// Checks a whole payload in one pass, and records the offsets of the values of known keys; 0 means absent.
 struct PayloadScan {
     private(set) var range = 0..<0
     private var starts = InlineArray<35, UInt32>(repeating: 0)

@@ -5,8 +5,8 @@
 /// if message.kind == .pushToApp, let object = message.sourceObject { print("changed:", object.id) }
 /// ```
 ///
-/// The initialiser checks the payload once; properties read the retained bytes on each access. Custom keys and Kii's
-/// keys share the top level, so a sender's key may have the name of one of Kii's. ``rawPayload`` always has everything.
+/// The initialiser checks the payload once; properties read the retained bytes on each access. A sender's key may have
+/// the name of one of Kii's keys. ``rawPayload`` always has everything.
 ///
 /// - Source: `KiiReceivedMessage` of Kii's iOS SDK, `ReceivedMessage` of its Android and Unity SDKs.
 public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
@@ -27,8 +27,7 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
     /// short keys, `bi`, `bt`, `oi` or `om` make a push to app, and `to` makes a push to user. Any other payload is a
     /// direct push.
     ///
-    /// A message to a topic without the topic's ID therefore counts as a direct push. A custom key with one of these
-    /// names changes the kind too. `kii-push explain` names the deciding key.
+    /// A custom key with one of these names changes the kind. `kii-push explain` names the deciding key.
     public let kind: Kind
     package var kindReason: KindReason { self.fields.kindReason }
     /// Delivery keeps the order of messages with the same key.

@@ -1,7 +1,6 @@
 /// Identifies the source of a message: the topic, the bucket, or the sender of a direct push.
 ///
-/// A hash of eight bytes, so that ordering messages by source compares integers. Two sources may, rarely, share a key;
-/// their messages then share one order.
+/// A hash of eight bytes. Two sources may, rarely, share a key; their messages then share one order.
 package struct SourceKey: Sendable, Hashable {
     private var value: UInt64
 

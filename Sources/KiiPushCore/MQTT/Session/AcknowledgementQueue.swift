@@ -1,7 +1,7 @@
 /// The unsent acknowledgements of one connection, in order of reception.
 ///
-/// Each acknowledgement has a ticket, a number that is never reused. ``open(_:)`` permits the acknowledgement of a
-/// ticket. An acknowledgement is sent once it and all earlier ones are permitted ([MQTT-4.6.0-2], [MQTT-4.6.0-3]).
+/// Each has a ticket, a number that is never reused. ``open(_:)`` permits the acknowledgement of a ticket. An
+/// acknowledgement is sent once it and all earlier ones are permitted ([MQTT-4.6.0-2], [MQTT-4.6.0-3]).
 struct AcknowledgementQueue: Sendable {
     private struct Slot {
         let packetID: UInt16
@@ -10,7 +10,6 @@ struct AcknowledgementQueue: Sendable {
     }
 
     private var slots: [Slot] = []
-    /// The index of the first unsent acknowledgement in `slots`.
     private var head = 0
     /// The ticket of the first unsent acknowledgement, or the next ticket if all are sent.
     private(set) var firstUnsent: UInt64 = 1
@@ -19,7 +18,6 @@ struct AcknowledgementQueue: Sendable {
 
     var nextTicket: UInt64 { self.firstUnsent + UInt64(self.count) }
 
-    /// Returns the acknowledgement's ticket.
     mutating func append(packetID: UInt16, qos: QoS) -> UInt64 {
         let ticket = self.nextTicket
         self.slots.append(Slot(packetID: packetID, qos: qos))
@@ -32,7 +30,7 @@ struct AcknowledgementQueue: Sendable {
         self.slots[self.head + Int(ticket - self.firstUnsent)].isOpen = true
     }
 
-    /// Permits all acknowledgements up to `ticket`. Ignores the same tickets as ``open(_:)``.
+    /// Permits all acknowledgements up to `ticket`.
     mutating func open(through ticket: UInt64) {
         guard ticket >= self.firstUnsent, ticket < self.nextTicket else { return }
         for index in self.head...self.head + Int(ticket - self.firstUnsent) { self.slots[index].isOpen = true }

@@ -1,5 +1,5 @@
-/// Tracks which acknowledgements the broker has read on one connection. A broker answers packets in order, so PINGRESP
-/// proves that the broker has read all acknowledgements before the PINGREQ.
+/// Tracks which acknowledgements the broker has read. A broker answers packets in order, so PINGRESP proves that the
+/// broker has read all acknowledgements before the PINGREQ.
 struct ArrivalProof: Sendable {
     private struct Ping {
         /// The ticket of the last acknowledgement sent before the PINGREQ.
@@ -15,7 +15,6 @@ struct ArrivalProof: Sendable {
     private var asked: UInt64
     private var proven: UInt64
 
-    /// - Parameter firstTicket: the first ticket of the connection.
     init(firstTicket: UInt64) {
         self.asked = firstTicket - 1
         self.proven = firstTicket - 1
@@ -23,13 +22,12 @@ struct ArrivalProof: Sendable {
 
     var isAwaited: Bool { !self.outstanding.isEmpty }
 
-    /// Whether at least `limit` acknowledgements were sent since the last PINGREQ, so that another PINGREQ is due.
+    /// Whether at least `limit` acknowledgements were sent since the last PINGREQ.
     func isDue(lastSent: UInt64, limit: Int) -> Bool {
         self.outstanding.count < Self.maximumOutstanding && lastSent > self.asked
             && lastSent - self.asked >= UInt64(max(1, limit))
     }
 
-    /// - Parameter lastSent: the ticket of the last acknowledgement sent before this PINGREQ.
     mutating func pingSent(lastSent: UInt64) {
         if let last = self.outstanding.indices.last,
             self.outstanding[last].through == lastSent || self.outstanding.count == Self.maximumOutstanding

@@ -1,13 +1,13 @@
 /// Decides when a connection must send PINGREQ, and when the broker counts as gone.
 ///
-/// Each expected answer has a deadline. Each complete message extends the deadline of SUBACK and PINGRESP, since the
-/// broker may have sent the message before it read the request. All extensions together are at most three keep-alives.
-/// Other bytes extend no deadline, since a proxy may send bytes for a dead broker.
+/// Each expected answer has a deadline. Each complete message extends the deadline of SUBACK and PINGRESP, by three
+/// keep-alives in total: the broker may have sent the message before it read the request. Other bytes extend no
+/// deadline, since a proxy may send bytes for a dead broker.
 ///
-/// While reading is paused no answer can arrive, so the deadlines stop. The session still sends PINGREQ, since the
-/// broker would otherwise close the connection ([MQTT-3.1.2-24]).
+/// While reading is paused, the deadlines stop. The session still sends PINGREQ, since the broker would otherwise close
+/// the connection ([MQTT-3.1.2-24]).
 struct Liveness: Sendable {
-    /// An expected answer. Its times are on the clock of `timeRead(at:)`.
+    /// The times are on the clock of `timeRead(at:)`.
     private struct Awaited {
         let answer: MQTTPacketType
         var deadline: MonotonicInstant
@@ -19,7 +19,6 @@ struct Liveness: Sendable {
 
     private let interval: Duration, connectTimeout: Duration, answerTimeout: Duration
     private var pausedSince: MonotonicInstant?
-    /// The sum of the finished pauses on this connection.
     private var paused = Duration.zero
     private var awaited: Awaited?
     private(set) var lastReceived: MonotonicInstant
@@ -27,10 +26,8 @@ struct Liveness: Sendable {
     /// postpone PINGREQ, so each is proven within one interval.
     private var lastRequest: MonotonicInstant?
 
-    /// The most keep-alives by which messages extend a deadline.
     private static let longestExtension = 3
 
-    /// Begins after CONNECT was sent.
     init(_ configuration: MQTTSession.Configuration, isPaused: Bool, now: MonotonicInstant) {
         self.interval = configuration.interval
         self.connectTimeout = configuration.connectTimeout
@@ -49,7 +46,6 @@ struct Liveness: Sendable {
         self.awaited?.deadline = max(awaited.deadline, extended)
     }
 
-    /// Call this after CONNACK, when SUBSCRIBE was sent.
     mutating func subscribeSent(now: MonotonicInstant) {
         self.expect(.suback, within: self.connectTimeout, now: now)
         self.lastRequest = now
@@ -66,14 +62,12 @@ struct Liveness: Sendable {
         self.awaitPong(now: now)
     }
 
-    /// Records a PINGREQ that tests the link. A PINGRESP must come within `limit`, even if it answers an earlier
-    /// PINGREQ.
+    /// Any PINGRESP within `limit` is sufficient, even the answer to an earlier PINGREQ.
     mutating func probeSent(limit: Duration, now: MonotonicInstant) {
         self.lastRequest = now
         self.expect(.pingresp, within: limit, now: now)
     }
 
-    /// - Parameter pingIsAwaited: whether another PINGRESP is expected.
     mutating func pongReceived(pingIsAwaited: Bool, now: MonotonicInstant) {
         guard self.awaited?.answer == .pingresp else { return }
         self.awaited = nil
@@ -96,7 +90,6 @@ struct Liveness: Sendable {
 
     func isPingDue(now: MonotonicInstant) -> Bool { self.pingDeadline.map { $0 <= now } ?? false }
 
-    /// The time at which an answer is late or a PINGREQ is due.
     var nextDeadline: MonotonicInstant? { .earlier(self.answerDeadline, self.pingDeadline) }
 
     private mutating func awaitPong(now: MonotonicInstant) {

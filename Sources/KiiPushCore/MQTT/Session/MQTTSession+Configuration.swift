@@ -5,22 +5,21 @@ extension MQTTSession {
         package var username: String?
         package var password: Secret?
         package var topicFilter: String
-        /// The QoS to request. The session never requests QoS 2: ``QoS/exactlyOnce`` counts as ``QoS/atLeastOnce``.
+        /// The QoS to request. QoS 2 counts as QoS 1.
         package var requestedQoS = QoS.atLeastOnce
         /// The time from one request to the next PINGREQ. Zero or less disables PINGREQ, and with it the detection of a
         /// dead connection. CONNECT carries whole seconds, rounded up, at most 65,535.
         package var keepAlive: Duration
         /// The time limit for CONNACK, then for SUBACK. Each message before SUBACK restarts the limit.
         package var connectTimeout: Duration
-        /// The time limit for PINGRESP. Each message before PINGRESP restarts the limit. `nil`: ``keepAlive``, at most
-        /// 20 s.
+        /// The time limit for PINGRESP, restarted by each message before PINGRESP. `nil`: ``keepAlive``, at most 20 s.
         package var pingTimeout: Duration?
         /// The time that the broker has on each connection to redeliver unacknowledged messages of earlier connections.
         /// NATS redelivers only after 30 s.
         package var redeliveryWindow: Duration = .seconds(300)
         package var cleanSession = false
         package var protocolVersion = MQTTVersion.v3_1_1
-        /// The largest packet in bytes that the session reads whole; see ``FrameDecoder``.
+        /// The largest packet in bytes that the session reads whole.
         package var maximumPacketBytes = FrameDecoder.defaultMaximumPacketBytes
         /// At this number of unproven acknowledgements the session sends an early PINGREQ.
         package var maximumUnprovenAcknowledgements = 1000
@@ -40,11 +39,11 @@ extension MQTTSession {
             self.pingTimeout = pingTimeout
         }
 
-        /// The time for the broker's kernel to acknowledge sent bytes: the limit for PINGRESP, but at least 5 s, so
-        /// that a loaded machine does not count as dead.
+        /// The time for the broker's kernel to acknowledge sent bytes. At least 5 s, so that a loaded machine does not
+        /// count as dead.
         package var sendTimeout: Duration { max(.seconds(5), self.answerTimeout) }
 
-        /// ``keepAlive``, limited to MQTT's range; zero: no keep-alive.
+        /// ``keepAlive``, limited to MQTT's range.
         var interval: Duration { min(max(self.keepAlive, .zero), .seconds(65_535)) }
 
         var answerTimeout: Duration {

@@ -1,6 +1,6 @@
 extension MQTTSession {
     /// The caller's tasks after a call, in this order: handle the events, take the messages, send the bytes, close.
-    /// Calls append to the output, so that one turn of the loop can share one output.
+    /// Calls append to the output.
     package struct Output: Sendable, Hashable {
         package var bytes: [UInt8] = []
         package var messages: [InboundMessage] = []
@@ -10,7 +10,6 @@ extension MQTTSession {
 
         package init() {}
 
-        /// Empties the output, but keeps its memory.
         package mutating func removeAll() {
             self.bytes.removeAll(keepingCapacity: true)
             self.messages.removeAll(keepingCapacity: true)
@@ -62,11 +61,9 @@ extension MQTTSession {
         /// The connection is over.
         case subscriptionRefused
         /// The broker created a new session, or may have: MQTT 3.1 does not report it, and an unanswered CONNECT may
-        /// have created one. Packet identifiers of earlier connections are then meaningless. Reported with CONNACK,
-        /// since the session exists even if SUBACK never arrives.
+        /// have created one. Packet identifiers of earlier connections are then meaningless.
         case sessionMayBeNew
-        /// Follows ``sessionMayBeNew``: the broker has lost the expected session. Messages may be missing, and the
-        /// broker will not redeliver unacknowledged ones.
+        /// Follows ``sessionMayBeNew``: the broker has lost the expected session. Messages may be missing.
         case sessionLost
         /// The broker has read the acknowledgements up to this ticket, and will not redeliver these messages.
         case acknowledgementsProven(through: UInt64)

@@ -2,23 +2,21 @@
 /// events in, bytes and messages out. The session acknowledges a QoS 1 message after the caller has passed its ticket,
 /// in order of reception, and only on the connection that brought the message.
 ///
-/// The session never requests QoS 2. A broker may still send QoS 2, from a session that other software left, and a
-/// refusal would end every connection. So the session answers with PUBREC instead of PUBACK, and answers every PUBREL
-/// (MQTT 3.1.1, 4.3.3). It marks a message whose packet identifier was used before and not released since. It remembers
-/// these identifiers while the process lives.
+/// The session never requests QoS 2. A broker may still send QoS 2, from a session that other software left. The
+/// session then answers with PUBREC instead of PUBACK, and answers every PUBREL (MQTT 3.1.1, 4.3.3). It marks a message
+/// whose packet identifier was used before and not released since.
 package struct MQTTSession: Sendable {
     private enum State {
         /// No connection. Exit: `transportConnected`.
         case disconnected
         /// CONNECT was sent. CONNACK 0 leads to `awaitingSuback` or `connected`, anything else to `closing`.
         case awaitingConnack
-        /// SUBSCRIBE was sent; messages of a resumed session may already arrive. A grant leads to `connected`; a
-        /// refusal, an error, a late answer or `disconnect` leads to `closing`.
+        /// SUBSCRIBE was sent; messages of a resumed session may already arrive. A grant leads to `connected`, anything
+        /// else to `closing`.
         case awaitingSuback(sessionPresent: Bool?)
         /// The broker granted the subscription. An error, a late answer or `disconnect` leads to `closing`.
         case connected
-        /// The output asked to close. The session reads and sends nothing more. Exit: `transportClosed`, as from every
-        /// state.
+        /// The session reads and sends nothing more. Exit: `transportClosed`, as from every state.
         case closing
     }
 
@@ -26,17 +24,14 @@ package struct MQTTSession: Sendable {
 
     /// Changes apply to the next connection.
     package var configuration: Configuration
-    /// Number of connections so far, including the current one.
     package private(set) var generation: UInt64 = 0
 
-    /// The configuration of the current connection.
     private var current: Configuration
     private var state = State.disconnected
     private var decoder = FrameDecoder()
     private var topic: SharedTopic
     private var queue = AcknowledgementQueue()
     private var proof = ArrivalProof(firstTicket: 1)
-    /// `nil` without a connection.
     private var liveness: Liveness?
     /// When the broker's last bytes arrived on this connection, or when the last pause ended.
     package var lastReceived: MonotonicInstant? { self.liveness?.lastReceived }
@@ -48,14 +43,12 @@ package struct MQTTSession: Sendable {
     private var connectsWithoutAnswer = 0
     /// Whether the broker may have created a session that this client does not know.
     package var hasUnansweredConnect: Bool { self.connectsWithoutAnswer > 0 }
-    /// The QoS granted in the broker's current session.
     private var grantedQoS: QoS?
     /// Identifiers of QoS 2 messages that the broker has not released yet.
     private var unreleased: Set<UInt16> = []
     /// Whether this connection's first packet with an identifier was PUBREL. The first message's identifier then says
     /// nothing about the broker's numbering.
     package private(set) var beganWithRelease = false
-    /// Whether this connection has brought no message with an identifier yet.
     private var isBeginning = true
 
     package init(configuration: Configuration) {
@@ -65,7 +58,6 @@ package struct MQTTSession: Sendable {
         self.topic = SharedTopic(configuration.topicFilter)
     }
 
-    /// Whether the broker has accepted the client.
     private var isAccepted: Bool {
         switch self.state {
         case .awaitingSuback, .connected: true
@@ -75,7 +67,6 @@ package struct MQTTSession: Sendable {
 
     private var isOpen: Bool { if case .awaitingConnack = self.state { true } else { self.isAccepted } }
 
-    /// Whether the broker has granted the subscription.
     package var isConnected: Bool { if case .connected = self.state { true } else { false } }
 
     package var nextTicket: UInt64 { self.queue.nextTicket }
@@ -88,7 +79,6 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Connection
 
-    /// Starts a connection with CONNECT.
     package mutating func transportConnected(now: MonotonicInstant, into output: inout Output) {
         self.transportClosed()
         self.generation += 1
@@ -120,7 +110,6 @@ package struct MQTTSession: Sendable {
         self.close(.afterFlush, into: &output)
     }
 
-    /// Call this when the caller pauses or resumes reading from the connection.
     package mutating func readingPaused(_ isPaused: Bool, now: MonotonicInstant) {
         self.isReadingPaused = isPaused
         self.liveness?.readingPaused(isPaused, now: now)
@@ -128,7 +117,6 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Time
 
-    /// The time of the next useful call of ``timerFired(now:into:)``.
     package var nextDeadline: MonotonicInstant? {
         self.isOpen ? .earlier(self.liveness?.nextDeadline, self.redeliveryDeadline) : nil
     }
@@ -152,7 +140,7 @@ package struct MQTTSession: Sendable {
     }
 
     /// Sends PINGREQ at once, and closes the connection if PINGRESP does not come within `limit`. For a link that may
-    /// be dead, as after the machine slept. The keep-alive continues as usual.
+    /// be dead, as after the machine slept.
     package mutating func probe(within limit: Duration, now: MonotonicInstant, into output: inout Output) {
         // Before SUBACK the session already waits for an answer with a short limit.
         guard self.isConnected else { return }
@@ -162,13 +150,13 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Acknowledgements
 
-    /// Permits the acknowledgement of one message. Ignores a ticket of an earlier connection.
+    /// Ignores a ticket of an earlier connection.
     package mutating func acknowledge(ticket: UInt64, into output: inout Output) {
         self.queue.open(ticket)
         self.sendAcknowledgements(into: &output)
     }
 
-    /// Permits the acknowledgements of all messages up to `ticket`. Ignores a ticket of an earlier connection.
+    /// Permits the acknowledgements of all messages up to `ticket`.
     package mutating func acknowledge(through ticket: UInt64, into output: inout Output) {
         self.queue.open(through: ticket)
         self.sendAcknowledgements(into: &output)
@@ -183,7 +171,7 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Packets
 
-    /// Reads received bytes. Messages before an error are still delivered.
+    /// Messages before an error are still delivered.
     package mutating func received(_ bytes: UnsafeRawBufferPointer, now: MonotonicInstant, into output: inout Output) {
         guard self.isOpen else { return }
         self.liveness?.bytesReceived(now: now)

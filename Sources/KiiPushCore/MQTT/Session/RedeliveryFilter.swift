@@ -12,15 +12,15 @@
 ///
 /// Brokers number packets differently on a new connection:
 ///
-/// - Some (RabbitMQ) begin with 1 on each connection. A message that this client never received then comes with DUP,
-///   and with the identifier of an older, acknowledged message. So rows of earlier connections count only after a
-///   connection has begun with an identifier other than 1. A connection that begins with PUBREL shows nothing.
-/// - A broker may reuse an identifier as soon as it is free ([MQTT-2.3.1-4]). A broker restored from an old copy of its
-///   state does so too. So rows of earlier connections stop counting once an identifier is not ahead of its
-///   predecessor, among new messages or among a connection's repeated ones.
+/// - Some (RabbitMQ) begin with 1. A message that this client never received then comes with DUP, and with the
+///   identifier of an older, acknowledged message. So rows of earlier connections count only after a connection has
+///   begun with a message whose identifier is not 1.
+/// - A broker may reuse an identifier as soon as it is free ([MQTT-2.3.1-4]). So rows of earlier connections stop
+///   counting once an identifier is not ahead of its predecessor, among new messages or among a connection's repeated
+///   ones.
 /// - Brokers that count begin again after 65,535, so only the last 32,767 rows count.
 ///
-/// At QoS 2 the protocol decides: until PUBREL a packet identifier names one message ([MQTT-4.3.3-2]).
+/// At QoS 2, until PUBREL a packet identifier names one message ([MQTT-4.3.3-2]).
 ///
 /// The filter holds the last row for each packet identifier: at most 65,535 rows, and as many of QoS 2.
 package struct RedeliveryFilter: Sendable, Hashable {
@@ -45,7 +45,6 @@ package struct RedeliveryFilter: Sendable, Hashable {
     private var exactlyOnceRows: [UInt16: Int64] = [:]
     package private(set) var lastSequence: Int64 = 0
     private var firstTicket: UInt64 = 1
-    /// The last ticket of this connection whose acknowledgement is known to have arrived.
     private var provenThrough: UInt64 = 0
     private var numbering = Numbering.unknown
     private var isBeginning = true
@@ -59,7 +58,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
 
     package init() {}
 
-    /// Restores the unproven rows of an earlier process, in ascending order.
+    /// The rows must be in ascending order.
     package init(restoring stored: [(sequence: Int64, packetID: UInt16)]) {
         for (sequence, packetID) in stored {
             self.rows[packetID] = Row(sequence: sequence, ticket: 0)
@@ -72,7 +71,6 @@ package struct RedeliveryFilter: Sendable, Hashable {
     /// No row up to this sequence can be repeated. Scans all rows.
     package var provenSequence: Int64 { self.rows.values.lazy.map { $0.sequence - 1 }.min() ?? self.lastSequence }
 
-    /// - Parameter firstTicket: the ticket of the connection's first message.
     package mutating func connectionOpened(firstTicket: UInt64) {
         self.removeProven()
         self.firstTicket = firstTicket
@@ -124,12 +122,12 @@ package struct RedeliveryFilter: Sendable, Hashable {
         self.removeProven()
     }
 
-    /// Drops the rows of earlier connections: the broker had enough time to redeliver them.
+    /// The broker had enough time to redeliver the rows of earlier connections.
     package mutating func redeliveryWindowPassed() {
         self.rows = self.rows.filter { $0.value.ticket >= self.firstTicket }
     }
 
-    /// Drops all rows: they mean nothing in a new session.
+    /// Rows mean nothing in a new session.
     package mutating func sessionMayBeNew() {
         self.rows.removeAll()
         self.exactlyOnceRows.removeAll()

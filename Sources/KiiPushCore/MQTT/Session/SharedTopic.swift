@@ -1,5 +1,4 @@
-/// The topic of the last message, as a string that messages share. Nearly all messages have one topic, and comparing
-/// bytes is faster than making a string.
+/// The topic of the last message, as a string that messages share. Comparing bytes is faster than making a string.
 struct SharedTopic: Sendable {
     private var bytes: [UInt8]
     private var text: String

@@ -5,11 +5,9 @@
 /// and set aside. Any other packet above the limit is an error.
 package struct FrameDecoder: Sendable {
     private enum Progress {
-        /// The next byte begins a packet.
         case betweenFrames
-        /// `kept` holds the first bytes of a fixed header.
         case header
-        /// `kept` holds the first bytes of a body. `keeping` is the number of bytes to collect.
+        /// `keeping` is the number of bytes to collect in `kept`.
         case body(MQTTFixedHeader, keeping: Int)
         /// `kept` is complete. `left` bytes of the body are still to be skipped.
         case skipping(MQTTFixedHeader, left: Int)
@@ -24,7 +22,6 @@ package struct FrameDecoder: Sendable {
     private var progress = Progress.betweenFrames
     private var kept: [UInt8] = []
 
-    /// - Parameter maximumPacketBytes: the largest remaining length of a packet that is passed on whole.
     package init(version: MQTTVersion = .v3_1_1, maximumPacketBytes: Int = FrameDecoder.defaultMaximumPacketBytes) {
         self.version = version
         // A cut PUBLISH needs two bytes for the length of its topic.
@@ -33,10 +30,10 @@ package struct FrameDecoder: Sendable {
 
     package var keptBytes: Int { self.kept.count }
 
-    /// Reads the next bytes of the stream, and calls `receive` for each complete packet, in order.
+    /// Calls `receive` for each complete packet, in order. After an error the decoder is unusable.
     ///
     /// The span of a cut PUBLISH is shorter than the header's `remainingLength`, but has at least topic and packet
-    /// identifier. After an error the decoder is unusable.
+    /// identifier.
     package mutating func decode(
         _ input: RawSpan, _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
     ) throws(MQTTError) {
@@ -100,8 +97,7 @@ package struct FrameDecoder: Sendable {
         self.progress = .body(header, keeping: min(header.remainingLength, self.maximumPacketBytes))
     }
 
-    /// A cut PUBLISH may need more bytes for its topic and packet identifier. `kept` has at most 65,539 bytes or the
-    /// limit, whichever is more.
+    /// A cut PUBLISH may need more bytes for its topic and packet identifier: up to 65,539 bytes.
     private func afterBody(_ header: MQTTFixedHeader) -> Progress {
         guard self.kept.count < header.remainingLength else { return .skipping(header, left: 0) }
         let variableHeader = 2 + Int(self.kept[0]) << 8 + Int(self.kept[1]) + 2

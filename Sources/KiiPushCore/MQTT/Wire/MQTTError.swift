@@ -30,7 +30,6 @@ package struct MQTTError: Error, Sendable, Hashable {
 }
 
 extension MQTTError: CustomStringConvertible {
-    /// One line: the packet, its fault and the remedy.
     package var description: String { "\(self.fault); \(self.reason.advice)" }
 
     var fault: String {

@@ -4,7 +4,6 @@ package struct MQTTFixedHeader: Sendable, Hashable {
     package static let maximumRemainingLength = 268_435_455
 
     package var type: MQTTPacketType
-    /// The lower four bits of the first byte.
     package var flags: UInt8
     package var remainingLength: Int
 
@@ -15,8 +14,8 @@ package struct MQTTFixedHeader: Sendable, Hashable {
     }
 
     /// Reads a header and moves `position` behind it. Returns `nil`, with `position` unchanged, if bytes are missing.
-    /// Checks the first byte as soon as it arrives, so that another protocol shows at once. Accepts a length in more
-    /// bytes than needed: only MQTT 5 forbids that.
+    /// Checks the first byte as soon as it arrives. Accepts a length in more bytes than needed: only MQTT 5 forbids
+    /// that.
     package static func parse(
         _ bytes: RawSpan, at position: inout Int, version: MQTTVersion
     ) throws(MQTTError) -> MQTTFixedHeader? {
@@ -41,7 +40,6 @@ package struct MQTTFixedHeader: Sendable, Hashable {
         throw MQTTError(.remainingLengthTooLong, in: type)
     }
 
-    /// Appends the header with the shortest form of the length.
     package func encode(into bytes: inout [UInt8]) throws(MQTTError) {
         guard self.remainingLength <= Self.maximumRemainingLength else {
             throw MQTTError(
@@ -57,7 +55,7 @@ package struct MQTTFixedHeader: Sendable, Hashable {
     }
 }
 
-/// The kind of a packet: the upper half of its first byte (MQTT 3.1.1, table 2.1, which forbids 0 and 15).
+/// The upper half of a packet's first byte (MQTT 3.1.1, table 2.1, which forbids 0 and 15).
 package enum MQTTPacketType: UInt8, Sendable, Hashable, CaseIterable {
     // The order gives the values on the wire.
     case connect = 1
@@ -88,8 +86,8 @@ package enum MQTTPacketType: UInt8, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The versions of MQTT that this package speaks. Kii's documents name 3.1, and its brokers accept both. The raw value
-/// is the protocol level of CONNECT (MQTT 3.1.1, 3.1.2.1 and 3.1.2.2; MQTT 3.1, 3.1).
+/// Kii's documents name 3.1, and its brokers accept both. The raw value is the protocol level of CONNECT (MQTT 3.1.1,
+/// 3.1.2.1 and 3.1.2.2; MQTT 3.1, 3.1).
 // swift-format-ignore: AlwaysUseLowerCamelCase
 package enum MQTTVersion: UInt8, Sendable, Hashable {
     case v3_1 = 3
@@ -98,7 +96,7 @@ package enum MQTTVersion: UInt8, Sendable, Hashable {
     package var protocolName: String { self == .v3_1 ? "MQIsdp" : "MQTT" }
 }
 
-/// A quality of service: requested, granted, or used by one PUBLISH (MQTT 3.1.1, 4.3).
+/// MQTT 3.1.1, 4.3.
 package enum QoS: UInt8, Sendable, Hashable, Comparable {
     // The order gives the values on the wire.
     case atMostOnce, atLeastOnce, exactlyOnce

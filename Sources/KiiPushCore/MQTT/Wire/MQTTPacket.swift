@@ -1,5 +1,4 @@
-/// A packet of MQTT 3.1.1 or 3.1, from a client or a broker. UNSUBSCRIBE and UNSUBACK are missing, since no code here
-/// unsubscribes.
+/// A packet of MQTT 3.1.1 or 3.1, from a client or a broker. UNSUBSCRIBE and UNSUBACK are missing.
 package enum MQTTPacket: Sendable, Hashable {
     case connect(MQTTConnect)
     case connack(MQTTConnack)
@@ -29,8 +28,6 @@ package enum MQTTPacket: Sendable, Hashable {
         }
     }
 
-    /// Appends the packet.
-    ///
     /// - Throws: ``MQTTError`` if a value does not fit into MQTT; `bytes` then stays unchanged.
     package func encode(into bytes: inout [UInt8], version: MQTTVersion = .v3_1_1) throws(MQTTError) {
         let start = bytes.count
@@ -57,7 +54,7 @@ package enum MQTTPacket: Sendable, Hashable {
         }
     }
 
-    /// Decodes the bytes after the fixed header. A cut body is an error.
+    /// A cut body is an error.
     package init(header: MQTTFixedHeader, body: RawSpan, version: MQTTVersion = .v3_1_1) throws(MQTTError) {
         guard body.byteCount == header.remainingLength else {
             throw MQTTError(.tooLarge(length: header.remainingLength, maximum: body.byteCount), in: header.type)
@@ -91,7 +88,6 @@ package enum MQTTPacket: Sendable, Hashable {
 }
 
 extension FrameDecoder {
-    /// Decodes the next bytes of the stream, and returns the complete packets.
     package mutating func packets(from bytes: [UInt8]) throws(MQTTError) -> [MQTTPacket] {
         let version = self.version
         var packets: [MQTTPacket] = []
@@ -236,7 +232,6 @@ package enum ConnackCode: Sendable, Hashable, CustomStringConvertible {
     /// Whether the caller should fetch new credentials before the next attempt.
     package var refusesCredentials: Bool { self == .badUserNameOrPassword || self == .notAuthorized }
 
-    /// One line: the broker's answer and the remedy.
     package var description: String {
         switch self {
         case .accepted: "the broker accepted the connection"
@@ -358,7 +353,6 @@ package struct MQTTPublish: Sendable, Hashable {
         self.packetID = packetID
     }
 
-    /// The lower half of the first byte.
     var flags: UInt8 {
         var flags = self.qos.rawValue << 1
         if self.retain { flags |= 0b0001 }

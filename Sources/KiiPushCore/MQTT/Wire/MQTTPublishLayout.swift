@@ -1,4 +1,4 @@
-/// The positions of the fields in a received PUBLISH (MQTT 3.1.1, 3.3). Copies nothing.
+/// Positions in a received PUBLISH (MQTT 3.1.1, 3.3).
 package struct MQTTPublishLayout: Sendable, Hashable {
     package var qos: QoS
     package var retain: Bool

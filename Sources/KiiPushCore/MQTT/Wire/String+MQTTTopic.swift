@@ -1,5 +1,5 @@
 extension String {
-    /// Whether the text is a topic name: not empty, no wildcard ([MQTT-3.3.2-2], [MQTT-4.7.3-1]).
+    /// Not empty, no wildcard ([MQTT-3.3.2-2], [MQTT-4.7.3-1]).
     package var isMQTTTopicName: Bool {
         // Runs for every message: a span costs a fraction of the view's iteration.
         let bytes = self.utf8.span
@@ -9,8 +9,7 @@ extension String {
         return !bytes.isEmpty
     }
 
-    /// Whether the text is a topic filter: `+` and `#` only as whole levels, `#` only as the last level
-    /// ([MQTT-4.7.1-2], [MQTT-4.7.1-3], [MQTT-4.7.3-1]).
+    /// `+` and `#` only as whole levels, `#` only as the last level ([MQTT-4.7.1-2], [MQTT-4.7.1-3], [MQTT-4.7.3-1]).
     package var isMQTTTopicFilter: Bool {
         guard !self.isEmpty else { return false }
         let levels = self.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
