@@ -97,7 +97,7 @@ struct ConnectionOptions {
             try proxy.apply(to: easy)
             try easy.set(CURLOPT_NOPROXY, "")
         } else {
-            // Here and above, the empty string stops libcurl from reading the environment.
+            // An empty string stops libcurl from reading the proxy from the environment.
             try easy.set(CURLOPT_PROXY, "")
         }
     }

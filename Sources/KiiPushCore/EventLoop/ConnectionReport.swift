@@ -11,7 +11,7 @@ package struct ConnectionReport: Sendable {
 
     /// The last address that libcurl tried, in digits: the proxy's if there is one.
     package var address: String?
-    /// The proxy's name counts if there is a proxy.
+    /// Whether the name lookup succeeded, for the proxy if there is one.
     package var isResolved: Bool
     /// `nil` if TCP did not connect.
     package var connectedAfter: Duration?

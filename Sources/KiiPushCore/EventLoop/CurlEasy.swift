@@ -35,7 +35,7 @@ final class CurlEasy {
         try self.set(CURLOPT_NOSIGNAL, 1)
         try self.set(CURLOPT_PROTOCOLS, ccurl_web_protocols())
         try self.check(ccurl_easy_set_socket_callback(self.raw, openSocket))
-        // Optional: without it, cancelling a lookup waits for the resolver.
+        // Without this option, cancelling a lookup waits for the resolver.
         _ = ccurl_easy_set_quick_exit(self.raw)
     }
 

@@ -23,7 +23,7 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
             throw TransportError(.other, detail: error.description)
         }
         self.queue = CommandQueue(waker: waker)
-        // The loop's thread takes the core out of `handed`, and so destroys it at its end.
+        // The loop's thread takes the core out of `handed`, so the core is destroyed on that thread.
         let core = try LoopCore(configuration, queue: self.queue, waker: waker)
         let handed = Locked<LoopPlace?>(LoopPlace(of: core, queue: self.queue))
         do throws(SystemError) {
@@ -44,7 +44,7 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
 
     deinit {
         self.shutdown()
-        // `shutdown()` on the loop's own thread has not joined it.
+        // `shutdown()` on the loop's own thread has not joined that thread.
         self.thread.withLock { $0?.detach() }
     }
 
@@ -137,6 +137,7 @@ extension EventLoop {
         self.live.streams.openStream(target, sendTimeout: sendTimeout, isInspected: isInspected, delegate: delegate)
     }
 
+    /// Runs `body` in the first turn that begins at or after `deadline`. Timers fire in the order of their deadlines.
     @discardableResult
     package func schedule(at deadline: MonotonicInstant, _ body: @escaping () -> Void) -> TimerID {
         self.live.timers.schedule(at: deadline, body)

@@ -105,7 +105,7 @@ package enum StreamTarget: Sendable, Hashable {
         }
     }
 
-    // Another character could end the host part of the URL early, and lead to another host.
+    // A character such as `/` could end the host part of the URL early, and lead to another host.
     private static func authority(_ host: String) throws(TransportError) -> String {
         let isPlain = host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !$0.isOne(of: "/?#@\\[]") }
         guard !host.isEmpty, isPlain else {

@@ -112,8 +112,8 @@ final class LoopPlace {
         return slot
     }()
 
-    /// Stays ``current`` until the core is released: this may release the loop, whose `deinit` must recognise its own
-    /// thread.
+    /// This object stays ``current`` until the core is released. The core may release the loop, whose `deinit` must
+    /// recognise its own thread.
     func live() {
         let code = pthread_setspecific(LoopPlace.slot, Unmanaged.passUnretained(self).toOpaque())
         precondition(code == 0, "pthread_setspecific failed with \(code)")

@@ -180,7 +180,7 @@ final class Transfer {
         guard self.head.append(line) else {
             return self.refuse("the response's header fields and trailers are larger than \(limit) bytes")
         }
-        // A request that will be sent again keeps its whole time limit.
+        // If the request will be sent again, its time limit must not be shortened.
         if self.isHeadEnough, self.hasFinalHead, !self.isAnsweredByKeptConnection { self.onHead.take()?() }
         return true
     }

@@ -4,7 +4,7 @@ import CCurl
 final class TransferSet {
     private static let spareHandles = 64
 
-    /// The delay of this timeout after libcurl's, whose message says more.
+    /// libcurl's own timeout fires earlier by this time, since its message says more.
     private static let grace = Duration.milliseconds(100)
 
     private struct Running {

@@ -7,7 +7,6 @@ struct InboxPruning {
     var sweepCursor: Int64 = 0
     var nextSweep = Timestamp(millisecondsSinceEpoch: .min)
 
-    /// The next sweep resets the cursor, and finds the rows above this limit.
     private static let passedLimit = 10_000
 
     mutating func becameDone(_ sequence: Int64) {
@@ -28,7 +27,7 @@ extension Inbox {
     /// 4 MiB of pages.
     private static let freePagesKept: Int64 = 1024
 
-    /// Removes a few old done rows: rows older than ``Configuration/keepsDoneFor``, and the oldest rows beyond
+    /// Removes a few done rows: rows older than ``Configuration/keepsDoneFor``, and the oldest rows beyond
     /// ``Configuration/keepsDoneBytes`` or the disk's share. Returns the time until the next call is useful; zero if
     /// rows may remain.
     package func prune(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Duration {
@@ -100,7 +99,7 @@ extension Inbox {
             return true
         }
         for sequence in old { _ = try transaction.remove(sequence, in: .done) }
-        // Rows become done in about the order of reception. Many recent rows end the sweep; a single late row does not.
+        // Later rows are probably recent too, so a step with many recent rows ends the sweep.
         return looked < rowsPerStep || (old.isEmpty && kept >= rowsPerStep / 2)
     }
 

@@ -30,7 +30,7 @@ extension Inbox {
     package func sources(installation: Int64, after number: Int64?, limit: Int) throws(InboxError) -> [Int64] {
         var sources: [Int64] = []
         while sources.count < limit {
-            // One index lookup for each source skips the rows between two sources.
+            // One index lookup for each source.
             guard let last = sources.last ?? number else {
                 guard let first = try self.statements.firstSource.first(installation, read: { $0.optionalInteger(0) })
                 else { break }
@@ -165,7 +165,7 @@ extension StoredMessage {
     }
 }
 
-/// A row whose acknowledgement may not have reached the broker. The broker may send its message again.
+/// A row whose acknowledgement may not have reached the broker.
 package struct UnprovenRow: Sendable, Hashable {
     package var sequence: Int64
     package var packetID: UInt16

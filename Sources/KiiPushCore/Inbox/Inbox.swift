@@ -129,9 +129,9 @@ package final class Inbox {
         try self.transaction { _ throws(InboxError) in try self.statements.removeNotices.run() }
     }
 
-    /// Whether a transaction is open. After some errors SQLite has already rolled it back.
+    /// After some errors SQLite has already rolled the transaction back.
     package var isInTransaction: Bool { !self.connection.isAutocommit }
-    /// The rows by state, as of this connection's last commit. Reads no file.
+    /// As of this connection's last commit. Reads no file.
     package var counts: InboxCounts { self.ledger.counts }
     package var messageLedger: MessageLedger { self.ledger.summary }
     /// Includes the commits of other processes.

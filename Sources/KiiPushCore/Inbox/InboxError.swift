@@ -1,8 +1,7 @@
 import CSQLite
 import Glibc
 
-/// A failure of the inbox: the codes of SQLite or of a database server, and the step that failed. Never contains a row,
-/// a topic or a payload.
+/// The codes of SQLite or of a database server, and the step that failed. Never contains a row, a topic or a payload.
 package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// The disk or the quota is full. The transaction was rolled back, and the caller may retry.
@@ -10,7 +9,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The file is damaged or is no inbox. Its owner replaces it.
         case corrupt
         case newerVersion(Int)
-        /// The file is empty or its creation was interrupted, and this process opened it read-only.
+        /// The file is empty or half made, and this process opened it read-only.
         case notMade
         case locked
         /// The path leads to a link, a pipe or a directory.

@@ -1,4 +1,3 @@
-/// One row of the file, updated by every transaction that changes a count.
 struct InboxLedger: Equatable {
     var lastSequence: Int64 = 0
     var counts = InboxCounts()

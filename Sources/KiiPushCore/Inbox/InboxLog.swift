@@ -4,10 +4,10 @@ struct InboxLog {
     /// One page with its header in the write-ahead log (SQLite's file format, section 4.1).
     private static let frameBytes: Int64 = 4096 + 24
 
-    /// Approximate bytes of the log that are not yet in the database file.
+    /// Approximate bytes of the log that are not in the database file yet.
     private(set) var bytes: Int64 = 0
     private var length: Int64 = 0
-    /// The log's length at the last attempt to empty it, if readers blocked that attempt; otherwise 0.
+    /// The log's length at an attempt to empty it that readers blocked; otherwise 0.
     private var vainLength: Int64 = 0
     var failure: InboxError?
 

@@ -35,7 +35,7 @@ extension Inbox {
     }
 
     /// Open messages (neither done nor dead) of installations without an agent. An installation has an agent if
-    /// `current` contains the installation, its adopter, or an installation of the same owner.
+    /// `current` contains the installation itself, one that handles its messages, or one of the same owner.
     func stranded(besides current: Set<String>) throws(InboxError) -> [StrandedMessages] {
         let counts = try self.statements.openCounts.all { row in
             (row.integer(0), row.integer(1), row.integer(2)...max(row.integer(2), row.integer(3)))
@@ -63,8 +63,8 @@ extension Inbox {
     }
 }
 
-/// Messages of an installation without an agent, for example after another user signed in. `kii-push inbox adopt` lets
-/// another installation handle these messages.
+/// Messages of an installation without an agent, as after another user signed in. `kii-push inbox adopt` lets another
+/// installation handle them.
 package struct StrandedMessages: Sendable, Hashable {
     package let installationID: String
     package let messages: Int

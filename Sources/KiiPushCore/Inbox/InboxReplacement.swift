@@ -31,8 +31,7 @@ struct InboxReplacement {
         }
     }
 
-    /// Finishes an earlier attempt with the same `now`. Returns whether the new file is in place; the damaged file is
-    /// then at ``asidePath(_:)``.
+    /// Finishes an earlier attempt with the same `now`. Returns whether the new file is in place.
     func finishEarlierTry(now: Timestamp) throws(InboxError) -> Bool {
         try self.finish(now: now)
         let aside = self.asidePath(now)

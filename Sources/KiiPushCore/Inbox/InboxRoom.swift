@@ -15,8 +15,8 @@ package struct InboxRoom {
     /// Whether there is room to store messages.
     package private(set) var hasReserve = false
 
-    /// Measures the disk. Creates the reserve if `makesReserve` is true and the disk has room. `freeBytes` returns the
-    /// bytes that this user may still write; `nil` if unknown.
+    /// Creates the reserve if `makesReserve` is true and the disk has room. `freeBytes` returns the bytes that this
+    /// user may still write; `nil` if unknown.
     package init(
         of path: String, clocks: Clocks = .machine, makesReserve: Bool = true,
         freeBytes: @escaping (String) -> Int64? = InboxRoom.freeBytes(at:)
@@ -101,12 +101,11 @@ package struct InboxShares: Sendable, Hashable {
     private static let leastLog: Int64 = 64 << 10
     // SQLite's default for the length of a log: 1,000 pages of 4 KiB.
     private static let mostLog: Int64 = 1000 * 4096
-    // The largest message, the log of its transaction, and the log of a few small ones.
+    // Enough for the largest message, its log, and the log of a few small transactions.
     static let leastReserve: Int64 = 512 << 10
 
     package private(set) var logBytes: Int64
-    /// Writing the log into the inbox may need ``logBytes`` and the bytes of one transaction. Removing messages then
-    /// needs a new log.
+    /// Room to write the log and one transaction into the inbox, and for a new log in which messages are removed.
     package var reserveBytes: Int64 { max(3 * self.logBytes, InboxShares.leastReserve) }
     /// The most bytes that one transaction should write; `nil`: no limit.
     package var transactionBytes: Int64? { self.logBytes < InboxShares.mostLog ? self.logBytes / 2 : nil }

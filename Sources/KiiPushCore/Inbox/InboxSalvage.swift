@@ -10,12 +10,12 @@ final class InboxSalvage {
     private let insertion: SQLiteStatement
     private let ledger: InboxLedger?
     private let mark: InboxMark?
-    /// According to the indexes; `nil` if an index is unreadable.
+    /// Unfinished messages according to the indexes; `nil` if an index is unreadable.
     private var indexed: Int?
     private var unread: Set<Int64> = []
     private let notices: [InboxNotice]
     private let installations: [Int64: InboxSource.Installation]
-    /// The key in the new file for each key in the damaged file. A damaged file may have one ID under two keys.
+    /// The key in the new file for each key in the damaged file, which may have one ID under two keys.
     private let keys: [Int64: Int64]
     private var highest: Int64 = 0
     private var takenOver = 0
@@ -23,10 +23,10 @@ final class InboxSalvage {
     private var unclear = 0
 
     private static let batchBytes: Int64 = 4 << 20
-    /// Bounds a search: for each page, one failed read for each halving of the range of numbers.
+    /// The most failed reads of a search, for each page of the file.
     private static let probesPerPage = 64
     private static let probes = 100_000
-    /// Numbers skipped if the last ones may be unknown: more than the messages of one second. A mark may be 1 s old.
+    /// Numbers skipped, since a mark may be 1 s old: more than the messages of one second.
     private static let gap: Int64 = 1_000_000
     private static let unknownInstallation = "damaged inbox: whom it was for could not be read"
     private static let unknownState = "damaged inbox: whether it was handled could not be read"
@@ -98,8 +98,8 @@ final class InboxSalvage {
 
     private var unfinished: Int64? { (self.ledger?.unfinished ?? self.mark?.unfinished).map { $0 + self.missing } }
 
-    /// The least number of lost messages; `nil` if unknown. The indexes are complete only if they have as many messages
-    /// as the ledger or the mark counts: an outdated page lacks later messages.
+    /// The least number of lost messages; `nil` if unknown. An outdated index page lacks later messages, so an index
+    /// counts only if it agrees with the ledger or the mark.
     private var lostCount: Int64? {
         let unread = Int64(self.unread.count)
         if let indexed = self.indexed.map({ Int64($0) }) {
@@ -143,8 +143,8 @@ final class InboxSalvage {
         try self.settleDisputed(source)
     }
 
-    /// Decides about messages that are open in the indexes and done in the table. If the copied messages are as many as
-    /// were counted, these messages are done. Otherwise they become dead letters.
+    /// Decides about messages that are open in the indexes and done in the table. They are done if the number of copied
+    /// messages equals the file's count. Otherwise they become dead letters.
     private func settleDisputed(_ source: InboxSource) throws(InboxError) {
         let disputed = self.unread.filter(source.isDone)
         guard self.unfinished != Int64(self.takenOver) else { return self.unread.subtract(disputed) }
@@ -166,8 +166,7 @@ final class InboxSalvage {
         }
     }
 
-    /// Copies a range of messages up to the first unreadable place. Returns the last number before that place; `nil` if
-    /// all messages were readable.
+    /// Returns the last number before the first unreadable place; `nil` if all messages were readable.
     private func copy(
         _ source: InboxSource, from first: Int64, through last: Int64, includingDone: Bool = false
     ) throws(InboxError) -> Int64? {

@@ -89,7 +89,7 @@ enum InboxSchema {
         guard try self.isNew(connection) else { return try self.requireTables(connection) }
         try connection.execute("BEGIN IMMEDIATE", step: "making the tables")
         do throws(InboxError) {
-            // Checked again under the lock: another process may just have created the tables.
+            // Another process may just have created the tables.
             if try self.isNew(connection) {
                 let step = "making the tables"
                 try connection.execute(self.tables, step: step)
@@ -105,7 +105,7 @@ enum InboxSchema {
         }
     }
 
-    /// Checks a read-only file in one transaction, since another process may be creating it.
+    /// One transaction, since another process may be creating the file.
     private static func check(_ connection: SQLiteConnection) throws(InboxError) {
         try connection.execute("BEGIN", step: "reading the schema")
         defer { try? connection.execute("COMMIT", step: "reading the schema") }
@@ -138,7 +138,7 @@ enum InboxSchema {
         else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
     }
 
-    /// Tables and indexes of a file with their SQL, without comments and indentation, which differ between builds.
+    /// Without comments and indentation, which differ between builds.
     private static func objects(of connection: SQLiteConnection) throws(InboxError) -> Set<[String]> {
         let schema = SQLiteStatement(
             connection, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE rootpage > 0",

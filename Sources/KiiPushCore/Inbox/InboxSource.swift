@@ -66,7 +66,7 @@ final class InboxSource {
             : nil
     }
 
-    /// SQL for a column's value. If the value has a wrong type, the SQL yields a substitute that the new file accepts.
+    /// SQL for a column's value, or for a substitute if the value has a wrong type.
     private static func repaired(_ column: String) -> String {
         func checked(_ column: String, else other: String) -> String {
             "CASE typeof(\(column)) WHEN 'integer' THEN \(column) ELSE \(other) END"
@@ -97,8 +97,8 @@ final class InboxSource {
 
     // MARK: - Messages
 
-    /// Starts reading a range of messages; the caller resets ``rows`` afterwards. The range includes `first`: for
-    /// "after a number", SQLite would also read the page of that number, which may be damaged.
+    /// Starts reading at `first` itself: to read after a number, SQLite would first read that number's page, which may
+    /// be damaged. The caller resets ``rows``.
     func start(from first: Int64, through last: Int64, includingDone: Bool) throws(InboxError) {
         try self.rows.bind(from: 1, [first, last, includingDone ? 1 : 0])
     }

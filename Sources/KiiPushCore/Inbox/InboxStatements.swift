@@ -124,7 +124,7 @@ final class InboxStatements {
             SELECT sequence FROM message
             WHERE sequence > ?1 AND typeof(state) = 'integer' AND (1 << state) & ?2 ORDER BY sequence LIMIT ?3
             """, "reading messages")
-        // A literal state: with a parameter SQLite does not use the partial index.
+        // With a parameter instead of 5, SQLite does not use the partial index.
         self.deadLetters = rows("state = 5 AND sequence > ?1 ORDER BY sequence LIMIT ?2", "reading dead letters")
         self.dueRetries = rows(
             "installation = ?1 AND state = 2 AND next_attempt_ms <= ?2 ORDER BY next_attempt_ms, sequence LIMIT ?3",

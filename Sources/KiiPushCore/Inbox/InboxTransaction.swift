@@ -1,7 +1,7 @@
 /// The writes of one ``Inbox/transaction(_:)``. Using this value after the transaction is a programmer error and traps.
 package struct InboxTransaction {
-    // `~Copyable` would prevent such use at compile time. The optimiser of Swift 6.3 crashes when it specialises a
-    // function whose closure borrows such a value.
+    // Not `~Copyable`: the optimiser of Swift 6.3 crashes when it specialises a function whose closure borrows such a
+    // value.
     private let owner: Inbox
     private let number: Int
 
@@ -46,7 +46,7 @@ package struct InboxTransaction {
         return sequence
     }
 
-    /// Counts a redelivery of this row. Returns the row's state; `nil` if the row does not exist.
+    /// Counts a redelivery of this row. `nil` if the row does not exist.
     @discardableResult
     package func absorb(into sequence: Int64, at now: Timestamp) throws(InboxError) -> RowState? {
         guard let standing = try self.standing(of: sequence) else { return nil }
@@ -93,7 +93,7 @@ package struct InboxTransaction {
     /// Applies the outcome of a delivery. Returns `nil`, without a change, if the row does not exist or is not in the
     /// state `change.onlyIn`.
     ///
-    /// - Parameter acknowledgedAt: the time of the acknowledgement. A time recorded earlier is kept.
+    /// - Parameter acknowledgedAt: the time of the acknowledgement. An earlier time is not overwritten.
     @discardableResult
     package func update(
         _ change: MessageChange, acknowledgedAt: Timestamp? = nil, at clock: TurnClock
@@ -166,7 +166,7 @@ package struct InboxTransaction {
         return true
     }
 
-    /// Removes a message in any state; false if the row does not exist. A removed done message still counts as done.
+    /// Returns false if the row does not exist. A removed done message still counts as done.
     @discardableResult
     package func drop(_ sequence: Int64) throws(InboxError) -> Bool { try self.remove(sequence, isDropped: true) }
 
@@ -195,12 +195,12 @@ package struct InboxTransaction {
         return key
     }
 
-    /// Also ends an adoption of this installation.
+    /// Afterwards the installation handles its own messages.
     package func set(_ owner: InboxOwner, of installation: Int64) throws(InboxError) {
         try self.statements.own.run(installation, owner.site, owner.app, owner.principal)
     }
 
-    /// Includes the installations that `former` has taken over.
+    /// `installation` then handles the messages of `former`, and of installations that `former` has taken over.
     package func adopt(_ former: Int64, by installation: Int64) throws(InboxError) {
         try self.statements.adopt.run(former, installation)
     }

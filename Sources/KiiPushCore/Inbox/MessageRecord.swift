@@ -25,16 +25,16 @@ public struct MessageRecord: Sendable, Hashable {
         case waiting, running, retry, presented, done, dead
     }
 
-    /// An event that happened, or should have happened, and is not in the record.
+    /// An event that should be in the record, and is not.
     package enum Gap: Sendable, Hashable {
         /// The time of storing. The inbox was damaged.
         case storing
         /// The acknowledgement and its time. The process ended before the inbox wrote them, or the connection ended
-        /// before the acknowledgement.
+        /// first.
         case acknowledgement
         /// The handler's answer and its time. The inbox was damaged.
         case answer
-        /// Some of the other events. The record has 256 events, or a part of it is unreadable.
+        /// Some of the other events: the record has 256 events, or a part of it is unreadable.
         case laterEvents
     }
 
@@ -53,7 +53,6 @@ public struct MessageRecord: Sendable, Hashable {
     package var qualityOfService: Int
     /// Whether the first arrival had the DUP flag.
     package var isMarkedDuplicate: Bool
-    /// Whether the message was the topic's retained message.
     package var isRetained: Bool
     /// The MQTT packet identifier; `nil` at QoS 0.
     package var packetID: Int?
@@ -77,7 +76,7 @@ public struct MessageRecord: Sendable, Hashable {
         (self.qualityOfService, self.packetID) = (Int(row.qos), row.packetID.map { Int($0) })
         (self.isMarkedDuplicate, self.isRetained) = (row.duplicate, row.retain)
         (self.receivedAt, self.updatedAt) = (row.receivedAt, row.updatedAt)
-        // A success at the first attempt leaves the row's number at 0.
+        // A success at the first attempt leaves the row's number of attempts at 0.
         self.attempts = row.state == .done ? max(1, row.attempts) : row.attempts
         self.state =
             switch row.state {
@@ -128,7 +127,7 @@ public struct MessageRecord: Sendable, Hashable {
             self.add(.started(attempt: attempt), at: self.moment(recorded.startedAfter))
             self.add(.done(answer, attempt: attempt, isLate: false), at: row.updatedAt)
         }
-        // Events of one millisecond keep the order in which they must have happened.
+        // Events of one millisecond keep the order in which they were added.
         self.events = self.events.enumerated()
             .sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
 

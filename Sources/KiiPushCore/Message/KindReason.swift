@@ -8,7 +8,7 @@ package enum KindReason: Sendable, Hashable {
     /// The payload has no deciding key: a direct push.
     case noKey
 
-    /// Safety: `payload` is the payload's bytes.
+    /// Safety: `payload` must be the scanned bytes.
     @inline(__always)
     init(_ fields: FieldOffsets, at payload: UnsafeBufferPointer<UInt8>) {
         let isShort = fields.family == .short

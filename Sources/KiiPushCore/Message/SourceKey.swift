@@ -7,7 +7,7 @@ package struct SourceKey: Sendable, Hashable {
     /// The same in every process; the inbox file stores this number.
     package var number: Int64 { Int64(bitPattern: self.value) }
 
-    /// Safety: `payload` is the payload's bytes.
+    /// Safety: `payload` must be the scanned bytes.
     @inline(__always)
     init(_ fields: FieldOffsets, kind: ReceivedMessage.Kind, at payload: UnsafeBufferPointer<UInt8>) {
         switch kind {

@@ -8,7 +8,7 @@ struct ArrivalProof: Sendable {
         var count: Int
     }
 
-    /// The most PINGREQ tracked separately. Further ones count as part of the last, which proves less.
+    /// Further PINGREQ count as repetitions of the last one.
     private static let maximumOutstanding = 8
 
     private var outstanding: [Ping] = []

@@ -7,7 +7,7 @@
 /// While reading is paused, the deadlines stop. The session still sends PINGREQ, since the broker would otherwise close
 /// the connection ([MQTT-3.1.2-24]).
 struct Liveness: Sendable {
-    /// The times are on the clock of `timeRead(at:)`.
+    /// The times are on a clock that stops while reading is paused.
     private struct Awaited {
         let answer: MQTTPacketType
         var deadline: MonotonicInstant
@@ -23,7 +23,7 @@ struct Liveness: Sendable {
     private var awaited: Awaited?
     private(set) var lastReceived: MonotonicInstant
     /// The time of the last packet sent that is not an acknowledgement; `nil` before CONNACK. Acknowledgements do not
-    /// postpone PINGREQ, so each is proven within one interval.
+    /// postpone PINGREQ, so PINGRESP confirms each within one interval.
     private var lastRequest: MonotonicInstant?
 
     private static let longestExtension = 3

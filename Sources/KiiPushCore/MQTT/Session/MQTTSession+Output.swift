@@ -34,7 +34,7 @@ extension MQTTSession {
         package var retain: Bool
         /// `nil` at QoS 0.
         package var packetID: UInt16?
-        /// Permits the acknowledgement of this message; `nil` at QoS 0. Never reused.
+        /// The caller acknowledges the message with this number; `nil` at QoS 0. Never reused.
         package var ticket: UInt64?
         /// The full length of the payload in bytes, if the session cut it; otherwise `nil`.
         package var truncatedLength: Int?

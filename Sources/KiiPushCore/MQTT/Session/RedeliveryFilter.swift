@@ -112,7 +112,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
     /// Records that `message` repeats this row. The row now waits for the acknowledgement of `message`.
     package mutating func absorbed(sequence: Int64, by message: MQTTSession.InboundMessage) {
         guard let packetID = message.packetID, let ticket = message.ticket else { return }
-        // A proven row stays proven, even if the broker has not released it.
+        // A row that was removed as acknowledged stays removed, even if the broker has not released it.
         if message.isUnreleased, self.rows[packetID]?.sequence != sequence { return }
         self.rows[packetID] = Row(sequence: sequence, ticket: ticket)
     }
