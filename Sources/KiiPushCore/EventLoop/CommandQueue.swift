@@ -12,7 +12,6 @@ final class CommandQueue: Sendable {
 
     init(waker: Waker) { self.waker = waker }
 
-    /// Returns `false` once the queue is closed.
     func append(_ command: @escaping Command) -> Bool {
         self.state.withLock { state in
             guard state.isOpen else { return false }
@@ -43,7 +42,7 @@ final class CommandQueue: Sendable {
         return isOpen
     }
 
-    /// After `true`, the next append wakes the loop.
+    /// If this returns `true`, the next append wakes the loop.
     func prepareToSleep() -> Bool {
         self.state.withLock { state in
             state.isAsleep = state.commands.isEmpty && state.isOpen

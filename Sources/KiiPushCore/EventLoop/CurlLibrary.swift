@@ -4,7 +4,6 @@ package enum CurlLibrary {
     /// 7.68.0, the oldest supported.
     static let oldestVersion: UInt32 = 0x07_44_00
 
-    /// Later calls return the first result.
     static func start() throws(TransportError) { try CurlLibrary.outcome.get() }
 
     private static let outcome: Result<Void, TransportError> = {

@@ -4,11 +4,9 @@ package struct TLSConfiguration: Sendable, Hashable {
     package var caFile: String?
     /// Whether to skip all verification. For experiments only: anyone on the network path can read everything.
     package var insecure: Bool
-    /// A PEM file with the client certificate and any intermediate ones.
     package var clientCertificateFile: String?
     /// A PEM file with the client's key, without a password and unreadable for others; `nil`: the certificate's file.
     package var clientKeyFile: String?
-    /// Whether to accept a trusted certificate for another name.
     package var ignoresNames = false
 
     package init(caFile: String? = nil, insecure: Bool = false) {

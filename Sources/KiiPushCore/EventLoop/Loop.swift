@@ -1,7 +1,6 @@
 /// The thread of the receiving side, with streams, timers and clocks. Agents use ``EventLoop``. A simulation uses
-/// another type, with time and network from a seed.
+/// another type, whose time and network follow from a seed.
 package protocol Loop: AnyObject {
-    /// The start of the current turn.
     var now: MonotonicInstant { get }
     var clocks: Clocks { get }
     func openStream(

@@ -31,7 +31,6 @@ final class LoopCore {
 
     static var current: LoopCore? { LoopPlace.current?.core }
 
-    /// ``current`` is still valid while ``values`` are released.
     func run() {
         while self.runCommands() {
             // A busy loop notices a jump of the clocks only after its next sleep.

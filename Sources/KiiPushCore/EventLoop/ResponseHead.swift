@@ -1,4 +1,3 @@
-/// The header fields of the final response, collected line by line.
 package struct ResponseHead {
     /// The limit in bytes for all header sections of an exchange: proxy, interim and final responses, and trailers.
     /// libcurl limits only single lines.
@@ -10,7 +9,6 @@ package struct ResponseHead {
 
     package init() {}
 
-    /// Returns `false` if the total exceeds ``maximumBytes``.
     package mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
         self.byteCount += line.count
         guard self.byteCount <= ResponseHead.maximumBytes else { return false }

@@ -1,7 +1,6 @@
 import CCurl
 import Glibc
 
-/// A ``ByteStream`` over a socket that libcurl has connected.
 package final class SocketStream: ByteStream {
     private enum State {
         /// Connecting, or waiting for a place to connect. Exits: `open`, `closed`.

@@ -3,7 +3,7 @@ final class SocketTable {
     enum Owner {
         case multi(EventedMulti)
         case stream(SocketStream)
-        /// Readable after a jump of the clocks.
+        /// Becomes readable after a jump of the clocks.
         case alarm(ClockAlarm)
         case guest(any DescriptorOwner)
     }

@@ -45,7 +45,6 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
     }
 
     func closeAfterFlush() {
-        // Nothing can be sent before the WebSocket is open.
         guard self.upgrade == nil else { return self.close() }
         self.send(.close, WebSocketFrame.closePayload(1000))
         self.carrier?.closeAfterFlush()
@@ -83,7 +82,6 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
         // The peer probably does not speak HTTP.
         if self.timer != nil { error.detail = "no answer to the WebSocket upgrade: \(error.detail)" }
         let delegate = self.delegate
-        // The delegate may still read `report`.
         delegate?.streamDidClose(self, error: error)
         self.clear()
     }

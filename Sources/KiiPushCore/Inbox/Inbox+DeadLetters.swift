@@ -1,7 +1,7 @@
 /// The dead letters that no handler may see: undecodable, oversized, or on an unexpected topic. Senders can cause any
 /// number of them, so they may use only half of the dead letters' limit.
 struct RefusedRows {
-    /// Number and bytes of these rows; `nil` until all dead letters first exceed half of their limit.
+    /// Counts the refused rows; `nil` until all dead letters first exceed half of their limit.
     var tally: InboxCounts.Tally?
     var cursor: Int64 = 0
     var removed = 0

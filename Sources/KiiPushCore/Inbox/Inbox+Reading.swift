@@ -30,7 +30,6 @@ extension Inbox {
     package func sources(installation: Int64, after number: Int64?, limit: Int) throws(InboxError) -> [Int64] {
         var sources: [Int64] = []
         while sources.count < limit {
-            // One index lookup for each source.
             guard let last = sources.last ?? number else {
                 guard let first = try self.statements.firstSource.first(installation, read: { $0.optionalInteger(0) })
                 else { break }

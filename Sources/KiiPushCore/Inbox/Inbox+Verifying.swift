@@ -11,7 +11,7 @@ extension Inbox {
         let (counts, owners) = try self.countRows(through: ledger.lastSequence)
         guard RowState.allCases.allSatisfy({ counts[$0].rows == ledger.counts[$0].rows })
         else { throw InboxError(.corrupt, step: "finding every message that the file counts") }
-        // Each row has its index entry. Equal numbers show that an index has no other entries.
+        // Each row was found in its indexes. Equal numbers show that an index has no other entries.
         let open = counts[.waiting].rows + counts[.inHand].rows + counts[.retry].rows + counts[.presented].rows
         let expected = [counts[.waiting].rows, counts[.retry].rows, counts[.dead].rows, open]
         let found = try self.statements.indexedRows.first { row in (0..<4).map { row.integer($0) } }

@@ -28,7 +28,7 @@ package final class Inbox {
     package let configuration: Configuration
     let connection: SQLiteConnection
     let statements: InboxStatements
-    /// The counts of the last commit. `pending` has those of the open transaction.
+    /// The counts of the last commit; `pending` has the counts of the open transaction.
     private(set) var ledger: InboxLedger
     var pending: InboxLedger
     var pruning = InboxPruning()
@@ -115,7 +115,7 @@ package final class Inbox {
         let synchronous = configuration.flushesCommits ? "FULL" : "NORMAL"
         try connection.execute("PRAGMA synchronous = \(synchronous)", step: "setting synchronous")
         try connection.execute("PRAGMA journal_size_limit = 16777216", step: "limiting the write-ahead log")
-        // ``keepLogShort()`` writes the log into the file.
+        // Off: ``keepLogShort()`` writes the log into the file instead.
         try connection.execute("PRAGMA wal_autocheckpoint = 0", step: "limiting the write-ahead log")
         guard let maximum = configuration.maximumFileBytes else { return }
         let pageSize = try connection.integer("PRAGMA page_size", step: "reading the page size") ?? 4096
@@ -134,7 +134,6 @@ package final class Inbox {
     /// As of this connection's last commit. Reads no file.
     package var counts: InboxCounts { self.ledger.counts }
     package var messageLedger: MessageLedger { self.ledger.summary }
-    /// Includes the commits of other processes.
     package func currentCounts() throws(InboxError) -> InboxCounts { try self.currentLedger().counts }
     func currentLedger() throws(InboxError) -> InboxLedger { try self.statements.readLedger() }
 

@@ -6,7 +6,6 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         /// The disk or the quota is full. The transaction was rolled back, and the caller may retry.
         case full
-        /// The file is damaged or is no inbox. Its owner replaces it.
         case corrupt
         case newerVersion(Int)
         /// The file is empty or half made, and this process opened it read-only.
@@ -35,7 +34,6 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case nameInUse(host: String, processID: Int, timeLeft: Duration)
         /// Another agent already receives for this installation.
         case ofAnother
-        /// Anything else: a defect of this library, or a lack of memory.
         case other
     }
 

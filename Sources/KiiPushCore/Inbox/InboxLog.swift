@@ -7,14 +7,14 @@ struct InboxLog {
     /// Approximate bytes of the log that are not in the database file yet.
     private(set) var bytes: Int64 = 0
     private var length: Int64 = 0
-    /// The log's length at an attempt to empty it that readers blocked; otherwise 0.
+    /// If readers blocked the last truncation, the log's length at that time; otherwise 0.
     private var vainLength: Int64 = 0
     var failure: InboxError?
 
     init(path: String) { self.bytes = Int64(InboxFile.size(of: path + "-wal")) }
     mutating func grow(byPages pages: Int64) { self.bytes += pages * InboxLog.frameBytes }
 
-    /// After a blocked attempt, the next attempt waits until the log has doubled.
+    /// If readers block the truncation of the log, it is tried again when the log has doubled.
     func hasOutgrown(_ limit: Int64) -> Bool { self.length >= max(4 * limit, 2 * self.vainLength) }
 
     mutating func wasWritten(frames: Int32, written: Int32, inVain: Bool) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The progress of an inbox, in a small file beside the database (`inbox.sqlite-mark`).
+/// The last number and the counts of an inbox, in a small file beside the database (`inbox.sqlite-mark`).
 ///
 /// SQLite cannot detect that a database is missing, is an older copy, or lost the end of its log. The mark is then
 /// ahead of the database. Written after commits, the mark of a sound database is never ahead.

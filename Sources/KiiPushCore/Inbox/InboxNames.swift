@@ -3,7 +3,7 @@ import Glibc
 /// Prevents the replacement of an inbox's files while a reader opens them.
 ///
 /// SQLite opens the file, its log and the log's index one after the other. If the files were replaced meanwhile, the
-/// reader would fill the new index from the old log.
+/// reader would fill the new index from the old log, and later readers would fail.
 enum InboxNames {
     /// Locks the directory: a reader may lack the right to create a lock file.
     ///

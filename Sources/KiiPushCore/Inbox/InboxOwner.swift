@@ -2,7 +2,6 @@
 package struct InboxOwner: Sendable, Hashable {
     package var site: String
     package var app: String
-    /// The user or thing, with its kind.
     package var principal: String
 
     package init(site: String, app: String, principal: String) {

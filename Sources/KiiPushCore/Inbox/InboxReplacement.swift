@@ -25,13 +25,13 @@ struct InboxReplacement {
         // replacement.
         guard !self.exists(self.path) else { return self.remove(self.complete) }
         try self.changeNames { () throws(InboxError) in
-            // SQLite would apply the damaged file's log to the new file.
+            // Otherwise SQLite would apply the damaged file's log to the new file.
             self.moveLogs(to: self.asidePath(now))
             try self.rename(self.complete, to: self.path)
         }
     }
 
-    /// Finishes an earlier attempt with the same `now`. Returns whether the new file is in place.
+    /// Finishes an earlier replacement with the same `now`. Returns whether the new file is in place.
     func finishEarlierTry(now: Timestamp) throws(InboxError) -> Bool {
         try self.finish(now: now)
         let aside = self.asidePath(now)

@@ -12,7 +12,6 @@ package struct InboxRoom {
     private let freeBytes: (String) -> Int64?
     private var lookedAt: MonotonicInstant
     package private(set) var shares = InboxShares.unlimited
-    /// Whether there is room to store messages.
     package private(set) var hasReserve = false
 
     /// Creates the reserve if `makesReserve` is true and the disk has room. `freeBytes` returns the bytes that this

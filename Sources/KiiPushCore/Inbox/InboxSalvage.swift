@@ -19,14 +19,13 @@ final class InboxSalvage {
     private let keys: [Int64: Int64]
     private var highest: Int64 = 0
     private var takenOver = 0
-    /// Messages of which a part was unreadable.
     private var unclear = 0
 
     private static let batchBytes: Int64 = 4 << 20
     /// The most failed reads of a search, for each page of the file.
     private static let probesPerPage = 64
     private static let probes = 100_000
-    /// Numbers skipped, since a mark may be 1 s old: more than the messages of one second.
+    /// More than the messages of one second. A mark may be 1 s old, so this many numbers are skipped.
     private static let gap: Int64 = 1_000_000
     private static let unknownInstallation = "damaged inbox: whom it was for could not be read"
     private static let unknownState = "damaged inbox: whether it was handled could not be read"

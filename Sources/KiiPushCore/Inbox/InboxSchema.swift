@@ -138,7 +138,7 @@ enum InboxSchema {
         else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
     }
 
-    /// Without comments and indentation, which differ between builds.
+    /// The SQL of tables and indexes, without comments and indentation, which differ between builds.
     private static func objects(of connection: SQLiteConnection) throws(InboxError) -> Set<[String]> {
         let schema = SQLiteStatement(
             connection, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE rootpage > 0",

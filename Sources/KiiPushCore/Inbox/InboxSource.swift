@@ -26,7 +26,6 @@ final class InboxSource {
     private let state: SQLiteStatement
     let pages: Int
 
-    /// - Throws: ``InboxError`` if nothing of the file can be read.
     init(_ path: String, columnsOf fresh: SQLiteConnection) throws(InboxError) {
         let size = InboxFile.size(of: path)
         guard size > 0 else { throw InboxError(.corrupt, step: "looking for messages in an empty file") }
@@ -126,7 +125,7 @@ final class InboxSource {
     func ledger() -> InboxLedger? { try? self.statements.readLedger() }
     func notices() -> [InboxNotice] { (try? self.statements.readNotices()) ?? [] }
 
-    /// According to the indexes; `nil` if an index is unreadable.
+    /// The numbers come from the indexes; `nil` if an index is unreadable.
     func unfinished() -> [Int64]? {
         let open = "SELECT sequence FROM message INDEXED BY message_open WHERE state < \(RowState.done.rawValue)"
         let dead = "SELECT sequence FROM message INDEXED BY message_dead WHERE state = \(RowState.dead.rawValue)"

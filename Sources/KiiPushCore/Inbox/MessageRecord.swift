@@ -49,9 +49,7 @@ public struct MessageRecord: Sendable, Hashable {
     public var payload: [UInt8]
     /// The payload's whole length in bytes, if ``payload`` is only its beginning.
     package var originalLength: Int?
-    /// The quality of service of the first arrival, 0 to 2.
     package var qualityOfService: Int
-    /// Whether the first arrival had the DUP flag.
     package var isMarkedDuplicate: Bool
     package var isRetained: Bool
     /// The MQTT packet identifier; `nil` at QoS 0.
@@ -189,7 +187,6 @@ extension Inbox {
                 read += 1
             }
         } catch {
-            // The events read so far are valid.
             guard error.kind == .corrupt else { throw error }
             return false
         }

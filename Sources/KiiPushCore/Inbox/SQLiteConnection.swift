@@ -54,7 +54,6 @@ final class SQLiteConnection {
         try SQLiteStatement(self, sql, step: step).first { $0.integer(0) }
     }
 
-    /// Pages written to the log since the last call.
     func pagesWritten() -> Int64 {
         var (written, highest): (Int32, Int32) = (0, 0)
         sqlite3_db_status(self.raw, SQLITE_DBSTATUS_CACHE_WRITE, &written, &highest, 1)

@@ -2,7 +2,8 @@ import CSQLite
 
 /// Owns one `sqlite3_stmt *`, compiled at its first use and kept for later ones.
 ///
-/// Code that runs for each message calls ``bind(_:_:)-(_,Int64?)``, ``next()`` and ``reset()`` itself.
+/// Code that runs for each message calls ``bind(_:_:)-(_,Int64?)``, ``next()`` and ``reset()`` itself, since the other
+/// methods allocate.
 final class SQLiteStatement {
     private let connection: SQLiteConnection
     private let sql: String
@@ -28,7 +29,6 @@ final class SQLiteStatement {
         try self.connection.check(code, self.step)
     }
 
-    /// Binds consecutive parameters, without an allocation.
     func bind<let count: Int>(from index: Int32, _ values: InlineArray<count, Int64?>) throws(InboxError) {
         for offset in values.indices { try self.bind(index + Int32(offset), values[offset]) }
     }

@@ -64,7 +64,7 @@ public enum MessageOrigin: Sendable, Hashable {
     }
 }
 
-/// The field `bucketType`. `rw` and `sync` match in any letter case, since Kii's SDKs differ.
+/// The value of the field `bucketType`. `rw` and `sync` match in any letter case, since Kii's SDKs differ.
 package enum BucketType: Sendable, Hashable {
     case readWrite
     case sync
@@ -79,7 +79,7 @@ package enum BucketType: Sendable, Hashable {
     }
 }
 
-/// The field `objectScopeType`.
+/// The value of the field `objectScopeType`.
 package enum ScopeType: Sendable, Hashable {
     case app
     case user

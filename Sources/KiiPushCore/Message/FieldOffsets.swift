@@ -1,4 +1,4 @@
-/// Offsets of the values of one key family's fields; 0 for an absent field. Plain numbers, so that decoding costs no
+/// Offsets of the values of a payload's fields; 0 for an absent field. Plain numbers, so that decoding costs no
 /// reference counting.
 struct FieldOffsets: Sendable {
     let family: KeyFamily

@@ -21,7 +21,7 @@ package struct SourceKey: Sendable, Hashable {
             fields.withText(slot: MessageField.topic.rawValue, at: payload) { self.combine($0) }
         case .directPush:
             self.value = 3
-            // An address ends with the ID that the field `sender` has, so both give the same key.
+            // An address ends with the ID that the field `sender` has, so both result in the same key.
             let hasAddress = fields.withText(slot: PayloadKey.senderURI, at: payload) { !$0.isEmpty }
             let slot = hasAddress ? PayloadKey.senderURI : MessageField.sender.rawValue
             fields.withText(slot: slot, at: payload) { text in

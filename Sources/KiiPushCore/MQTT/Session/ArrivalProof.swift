@@ -4,7 +4,6 @@ struct ArrivalProof: Sendable {
     private struct Ping {
         /// The ticket of the last acknowledgement sent before the PINGREQ.
         let through: UInt64
-        /// Number of consecutive PINGREQ with the same `through`.
         var count: Int
     }
 

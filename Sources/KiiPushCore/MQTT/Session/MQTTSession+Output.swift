@@ -20,7 +20,6 @@ extension MQTTSession {
 
     package enum Close: Sendable, Hashable { case atOnce, afterFlush }
 
-    /// A received PUBLISH.
     package struct InboundMessage: Sendable, Hashable {
         /// Compare the UTF-8: topics that are equal as Swift strings can differ in MQTT.
         package var topic: String
@@ -73,9 +72,7 @@ extension MQTTSession {
         case keepAliveMissed
         /// CONNACK or SUBACK was late. The connection is over.
         case timedOut(waitingFor: MQTTPacketType)
-        /// The broker sent bytes that are not valid MQTT. The connection is over.
         case protocolError(MQTTError)
-        /// The configuration has a value that MQTT cannot carry. The connection is over.
         case unsendable(MQTTError)
     }
 }

@@ -22,7 +22,6 @@ package struct MQTTSession: Sendable {
 
     private static let subscribePacketID: UInt16 = 1
 
-    /// Changes apply to the next connection.
     package var configuration: Configuration
     package private(set) var generation: UInt64 = 0
 
@@ -41,10 +40,8 @@ package struct MQTTSession: Sendable {
     /// CONNECTs since the broker last accepted one, including the current one. Each unanswered CONNECT may have created
     /// a new session.
     private var connectsWithoutAnswer = 0
-    /// Whether the broker may have created a session that this client does not know.
     package var hasUnansweredConnect: Bool { self.connectsWithoutAnswer > 0 }
     private var grantedQoS: QoS?
-    /// Identifiers of QoS 2 messages that the broker has not released yet.
     private var unreleased: Set<UInt16> = []
     /// Whether this connection's first packet with an identifier was PUBREL. The first message's identifier then says
     /// nothing about the broker's numbering.
@@ -121,8 +118,8 @@ package struct MQTTSession: Sendable {
         self.isOpen ? .earlier(self.liveness?.nextDeadline, self.redeliveryDeadline) : nil
     }
 
-    /// Handles the passage of time. Call this after the bytes of the turn: an answer still in the socket would count as
-    /// late. Needless calls are harmless.
+    /// Handles the passage of time. Call this after the received bytes of the turn: an answer still in the socket would
+    /// count as late. Needless calls are harmless.
     package mutating func timerFired(now: MonotonicInstant, into output: inout Output) {
         guard self.isOpen else { return }
         if let answer = self.liveness?.lateAnswer(now: now) {
@@ -198,7 +195,7 @@ package struct MQTTSession: Sendable {
         _ header: MQTTFixedHeader, _ body: RawSpan, now: MonotonicInstant, into output: inout Output
     ) throws(MQTTError) {
         guard self.isOpen else { return }
-        // [MQTT-3.2.0-1]
+        // The first packet must be CONNACK ([MQTT-3.2.0-1]).
         guard self.isAccepted || header.type == .connack else { throw MQTTError(.unexpected, in: header.type) }
         if header.type == .publish { return try self.receivedPublish(header, body, into: &output) }
         switch try MQTTPacket(header: header, body: body, version: self.current.protocolVersion) {

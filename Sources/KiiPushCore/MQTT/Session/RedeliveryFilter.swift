@@ -122,12 +122,12 @@ package struct RedeliveryFilter: Sendable, Hashable {
         self.removeProven()
     }
 
-    /// The broker had enough time to redeliver the rows of earlier connections.
+    /// Drops the rows of earlier connections: the broker had enough time to redeliver them.
     package mutating func redeliveryWindowPassed() {
         self.rows = self.rows.filter { $0.value.ticket >= self.firstTicket }
     }
 
-    /// Rows mean nothing in a new session.
+    /// Drops all rows: they mean nothing in a new session.
     package mutating func sessionMayBeNew() {
         self.rows.removeAll()
         self.exactlyOnceRows.removeAll()

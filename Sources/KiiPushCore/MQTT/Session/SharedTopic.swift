@@ -18,7 +18,6 @@ struct SharedTopic: Sendable {
 }
 
 extension RawSpan {
-    /// Compares eight bytes at a time.
     fileprivate func holds(_ bytes: [UInt8]) -> Bool {
         let other = bytes.span.bytes
         guard self.byteCount == other.byteCount else { return false }

@@ -33,7 +33,6 @@ extension MQTTError: CustomStringConvertible {
     package var description: String { "\(self.fault); \(self.reason.advice)" }
 
     var fault: String {
-        // The topic is the only text of a PUBLISH.
         let text = self.packetType == .publish ? "its topic" : "a text"
         return "malformed MQTT \(self.packetType?.name ?? "packet"): \(self.reason.fault(of: text))"
     }

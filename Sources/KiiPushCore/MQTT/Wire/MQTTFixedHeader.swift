@@ -55,14 +55,13 @@ package struct MQTTFixedHeader: Sendable, Hashable {
     }
 }
 
-/// The upper half of a packet's first byte (MQTT 3.1.1, table 2.1, which forbids 0 and 15).
+/// The packet type: the upper half of the first byte (MQTT 3.1.1, table 2.1, which forbids 0 and 15).
 package enum MQTTPacketType: UInt8, Sendable, Hashable, CaseIterable {
     // The order gives the values on the wire.
     case connect = 1
     case connack, publish, puback, pubrec, pubrel, pubcomp, subscribe, suback, unsubscribe, unsuback, pingreq, pingresp
     case disconnect
 
-    /// The specification's spelling, such as `CONNACK`.
     package var name: String { String(describing: self).uppercased() }
 
     /// The lower half of the first byte (table 2.2); `nil` for PUBLISH, whose flags vary.
@@ -96,7 +95,7 @@ package enum MQTTVersion: UInt8, Sendable, Hashable {
     package var protocolName: String { self == .v3_1 ? "MQIsdp" : "MQTT" }
 }
 
-/// MQTT 3.1.1, 4.3.
+/// A quality of service (MQTT 3.1.1, 4.3).
 package enum QoS: UInt8, Sendable, Hashable, Comparable {
     // The order gives the values on the wire.
     case atMostOnce, atLeastOnce, exactlyOnce

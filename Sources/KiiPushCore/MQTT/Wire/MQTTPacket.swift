@@ -134,7 +134,7 @@ package struct MQTTConnect: Sendable, Hashable {
         if self.cleanSession { flags.insert(.cleanSession) }
         if self.username != nil { flags.insert(.username) }
         if self.password != nil { flags.insert(.password) }
-        // [MQTT-3.1.2-22]
+        // A password requires a user name ([MQTT-3.1.2-22]).
         guard self.password == nil || self.username != nil else { throw MQTTError(.connectFlags(flags.rawValue)) }
         try bytes.appendText(self.version.protocolName)
         bytes.append(self.version.rawValue)
@@ -301,7 +301,6 @@ package struct MQTTSuback: Sendable, Hashable {
     private static let failure: UInt8 = 0x80
 
     package var packetID: UInt16
-    /// The granted QoS of each entry; `nil` for a refusal.
     package var grants: [QoS?]
 
     package init(packetID: UInt16, grants: [QoS?]) {
