@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 
 /// The file of certificates that a loop trusts. Before each new connection the loop checks whether the file has
-/// changed. Loop thread only.
+/// changed.
 final class AuthorityFile {
     private struct Version: Equatable {
         let device: dev_t

@@ -6,7 +6,6 @@ struct ConnectQueue {
     enum Ending {
         case connected
         case over
-        /// The name lookup failed, or the target refused or did not answer.
         case unreached(TransportError)
     }
 
@@ -46,7 +45,7 @@ struct ConnectQueue {
         if case .connected = ending { line.connected += 1 }
         if case .unreached(let error) = ending, stream.connectedBefore == line.connected {
             // No stream has connected since this one started, so the waiting streams would fail too, the last after
-            // many minutes. Their owners decide when to retry.
+            // many minutes.
             line.connecting -= 1
             var failed: [SocketStream] = []
             while let waiting = line.waiting.popFirst() { failed.append(waiting) }

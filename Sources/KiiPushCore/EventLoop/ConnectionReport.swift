@@ -1,9 +1,7 @@
 import CCurl
 
-/// The completed steps of a connection attempt, for diagnosis.
 package struct ConnectionReport: Sendable {
     package struct Certificate: Sendable {
-        /// Such as `CN = localhost`.
         package var subject: String?
         package var issuer: String?
         package var end: Timestamp?

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// Loop thread only.
+/// Used only on the loop's thread.
 final class CurlEasy {
     let raw: UnsafeMutableRawPointer
     private let errorBuffer: UnsafeMutablePointer<CChar>
@@ -67,7 +67,6 @@ final class CurlEasy {
         return ccurl_easy_get_long(self.raw, info, &value) == CURLE_OK ? value : 0
     }
 
-    /// 0 if libcurl has not measured this time.
     func microseconds(_ info: CURLINFO) -> Int {
         var value: curl_off_t = 0
         return ccurl_easy_get_offset(self.raw, info, &value) == CURLE_OK ? Int(value) : 0

@@ -88,7 +88,7 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
     }
 
     /// Ends the loop. Queued commands run, transfers fail with code `shutDown`, and the ``TurnDelegate`` runs once
-    /// more. The loop sends what the peers accept at once, closes streams with code `shutDown`, and drops timers.
+    /// more. The loop sends what the peers accept at once, then closes streams with code `shutDown`.
     ///
     /// Returns when the thread has ended; on that thread, at once. Any thread may call this repeatedly. The caller must
     /// not hold a lock that a command or callback waits for.

@@ -1,8 +1,8 @@
 internal import CCurl
 
 extension Timestamp {
-    /// Parses a date of RFC 9110 section 5.6.7, or as TLS libraries print it: `Nov 22 20:24:53 2036 GMT` (OpenSSL),
-    /// `2036-11-22 20:24:53 GMT` (GnuTLS). A date without a zone is in GMT.
+    /// Parses a date of RFC 9110 section 5.6.7, or of OpenSSL (`Nov 22 20:24:53 2036 GMT`) or GnuTLS (`2036-11-22
+    /// 20:24:53 GMT`). A date without a zone is in GMT.
     ///
     /// - Source: curl_getdate(3), which reads 20361122 but not 2036-11-22
     package init?(date text: String) {

@@ -6,13 +6,12 @@ package protocol Loop: AnyObject {
     func openStream(
         _ target: StreamTarget, sendTimeout: Duration?, isInspected: Bool, delegate: any ByteStreamDelegate
     ) -> any ByteStream
-    /// Runs `body` in the first turn that begins at or after `deadline`.
     @discardableResult
     func schedule(at deadline: MonotonicInstant, _ body: @escaping () -> Void) -> TimerID
     func cancel(_ timer: TimerID)
 }
 
-/// A two-way byte connection. Loop thread only.
+/// A two-way byte connection, used only on the loop's thread.
 ///
 /// The loop holds an open stream, and the stream holds its delegate. Any callback may call any method. On a closed
 /// stream the methods do nothing.

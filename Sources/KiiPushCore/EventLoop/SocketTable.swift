@@ -1,4 +1,4 @@
-/// Loop thread only.
+/// Used only on the loop's thread.
 final class SocketTable {
     enum Owner {
         case multi(EventedMulti)

@@ -1,6 +1,6 @@
 import CCurl
 
-/// Up to ``capacity`` streams in one multi handle. Loop thread only.
+/// Up to ``capacity`` streams in one multi handle.
 ///
 /// Each `curl_easy_recv` and `curl_easy_send` searches all connections of its multi handle. Small groups keep this
 /// cheap, since a gateway has thousands of streams.

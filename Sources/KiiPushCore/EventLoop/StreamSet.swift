@@ -1,6 +1,6 @@
 import CCurl
 
-/// Loop thread only.
+/// Used only on the loop's thread.
 final class StreamSet {
     /// A larger buffer is slower (measured). If the messages of one read come to 128 KiB and are freed before the next,
     /// glibc's malloc returns the memory to the kernel (mallopt(3)). The kernel then clears new pages for the next
@@ -75,7 +75,6 @@ final class StreamSet {
         }
     }
 
-    /// Whether there is work that epoll will not report.
     var hasWork: Bool { !self.toDrain.isEmpty || !self.toFlush.isEmpty || !self.doomed.isEmpty }
 
     func nextDeadline() -> MonotonicInstant? { self.stirred.lazy.compactMap(\.deadline).min() }
@@ -184,7 +183,6 @@ extension StreamSet {
     func connectEnded(_ stream: SocketStream, _ ending: ConnectQueue.Ending) {
         guard stream.isConnecting else { return }
         stream.isConnecting = false
-        // At the loop's end all streams fail anyway.
         guard !self.hasEnded else { return }
         switch self.connectQueue.leave(stream, ending) {
         case .nothing: break

@@ -1,7 +1,7 @@
 import CCurl
 import Synchronization
 
-/// Loop thread only.
+/// Used only on the loop's thread.
 final class Transfer {
     let easy: CurlEasy
     let ticket: TransferTicket
@@ -31,7 +31,6 @@ final class Transfer {
         try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_HEADERFUNCTION, receiveLine))
     }
 
-    /// Returns the number of bytes accepted; 0 makes libcurl stop.
     private static func hand(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, to context: UnsafeMutableRawPointer?,
         _ receive: (Transfer, UnsafeRawBufferPointer) -> Bool

@@ -1,6 +1,6 @@
 import CCurl
 
-/// Loop thread only.
+/// Used only on the loop's thread.
 final class TransferSet {
     private static let spareHandles = 64
 

@@ -25,7 +25,6 @@ extension TransportError {
         return error
     }
 
-    /// Whether the failed step needs a descriptor and comes before sending.
     private static func neededDescriptor(_ code: CURLcode) -> Bool {
         [
             CURLE_FAILED_INIT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT,

@@ -80,7 +80,6 @@ package struct InboxNotice: Equatable {
     package var path: String
     package var reason: String
     package var takenOver: Int
-    /// `nil` if the number is unknown.
     package var lost: Int?
 
     package init(path: String, reason: String, takenOver: Int, lost: Int?) {

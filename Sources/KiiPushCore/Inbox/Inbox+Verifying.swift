@@ -1,7 +1,6 @@
 extension Inbox {
     /// Reads every row except its payload, and compares tables, indexes and ledger. Takes about 1 s for a million done
-    /// rows, 2 s for a million waiting rows. Returns the counts of the rows; their bytes may differ from the ledger's.
-    /// Throws `corrupt` if rows are missing.
+    /// rows, 2 s for a million waiting rows. Returns the counts of the rows; throws `corrupt` if rows are missing.
     @discardableResult
     package func verify() throws(InboxError) -> InboxCounts {
         try self.connection.execute("BEGIN", step: "looking at every message")

@@ -30,7 +30,6 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The database is older than this process's last commit, and lacks at least `missing` messages. `nil`: the
         /// database does not know this process.
         case restored(missing: Int?)
-        /// Another process has the wanted name, for at least `timeLeft`.
         case nameInUse(host: String, processID: Int, timeLeft: Duration)
         /// Another agent already receives for this installation.
         case ofAnother

@@ -98,7 +98,7 @@ final class InboxSalvage {
     private var unfinished: Int64? { (self.ledger?.unfinished ?? self.mark?.unfinished).map { $0 + self.missing } }
 
     /// The least number of lost messages; `nil` if unknown. An outdated index page lacks later messages, so an index
-    /// counts only if it agrees with the ledger or the mark.
+    /// counts only if it agrees with the counts in the file or in its mark file.
     private var lostCount: Int64? {
         let unread = Int64(self.unread.count)
         if let indexed = self.indexed.map({ Int64($0) }) {

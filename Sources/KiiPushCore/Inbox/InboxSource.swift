@@ -21,7 +21,6 @@ final class InboxSource {
     /// The columns are ``leading``, then ``furtherColumns``: all other columns that both files have.
     let rows: SQLiteStatement
     let furtherColumns: [String]
-    /// `nil` if the table `event` is missing or has other columns.
     let events: SQLiteStatement?
     private let state: SQLiteStatement
     let pages: Int

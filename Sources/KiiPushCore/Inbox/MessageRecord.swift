@@ -199,6 +199,5 @@ extension Inbox {
         }
     }
 
-    /// 0 before the first message.
     package func lastSequence() throws(InboxError) -> Int64 { try self.statements.readLedger().lastSequence }
 }

@@ -4,9 +4,9 @@
 public struct NotificationContent: Sendable, Hashable {
     /// A change of the number on the app's icon.
     ///
-    /// Apple's pages differ about an `aps` without `badge`. This library follows the older one, on UIKit's
-    /// `application(_:didReceiveRemoteNotification:)`: the number is removed. According to "Generating a remote
-    /// notification" the number stays, and 0 removes it. A `badge` in every `aps` satisfies both pages.
+    /// Apple's pages differ about an `aps` without `badge`. This library follows the page of UIKit's
+    /// `application(_:didReceiveRemoteNotification:)`: the number is removed. In "Generating a remote notification" the
+    /// number stays, and 0 removes it. A `badge` in every `aps` satisfies both.
     public enum Badge: Sendable, Hashable {
         /// Remove the number: `aps` has no `badge`, or one of the wrong type.
         case remove
@@ -25,7 +25,7 @@ public struct NotificationContent: Sendable, Hashable {
     /// The registered category whose actions the notification offers.
     public var category: String?
     package var isMutableContent = false
-    /// The conversation of the message, by which Apple groups notifications. No notification replaces another.
+    /// The conversation of the message. Apple groups notifications by conversation; no notification replaces another.
     public var threadID: String?
     package var otherMembers: [JSONMember] = []
     /// Values dropped for a wrong type, in the order of the payload.

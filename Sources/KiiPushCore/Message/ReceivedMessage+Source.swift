@@ -1,7 +1,7 @@
 extension ReceivedMessage {
     package var scopeType: ScopeType? { self.fields.nonEmptyText(.scopeType).map(ScopeType.init) }
 
-    /// The scope of the source. `nil` if the payload names none, names an unknown kind of scope, or lacks the ID of the
+    /// The scope of the source. `nil` if the payload has none, has an unknown kind of scope, or lacks the ID of the
     /// user, group or thing.
     public var scope: Scope? {
         switch self.scopeType {

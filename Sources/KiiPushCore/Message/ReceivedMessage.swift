@@ -20,12 +20,12 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
         case directPush
     }
 
-    /// The kind of push.
+    /// The kind of push. The first rule that applies decides. Except for `origin`, only the presence of a key counts:
     ///
-    /// Keys decide, whatever their values; the first rule that applies counts. With long keys, `bucketID`,
-    /// `bucketType`, or an `origin` with the value `EVENT` make a push to app, and `topic` makes a push to user. With
-    /// short keys, `bi`, `bt`, `oi` or `om` make a push to app, and `to` makes a push to user. Any other payload is a
-    /// direct push.
+    /// - Long keys: `bucketID`, `bucketType`, or `origin` with the value `EVENT` make a push to app; `topic` makes a
+    ///   push to user.
+    /// - Short keys: `bi`, `bt`, `oi` or `om` make a push to app; `to` makes a push to user.
+    /// - Any other payload is a direct push.
     ///
     /// A custom key with one of these names changes the kind. `kii-push explain` names the deciding key.
     public let kind: Kind

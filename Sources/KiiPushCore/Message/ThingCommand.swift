@@ -1,4 +1,4 @@
-/// A thing-if command. Commands arrive on the same MQTT topic as pushes, and have `commandID` and `actions`.
+/// A thing-if command, which arrives on the same MQTT topic as pushes.
 ///
 /// - Source: Kii's guide to push notifications for things; `kii_thing_if` reads `/commandID` and `/actions`.
 public struct ThingCommand: Sendable, Hashable, CustomStringConvertible {

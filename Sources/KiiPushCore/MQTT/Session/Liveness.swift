@@ -4,8 +4,7 @@
 /// keep-alives in total: the broker may have sent the message before it read the request. Other bytes extend no
 /// deadline, since a proxy may send bytes for a dead broker.
 ///
-/// While reading is paused, the deadlines stop. The session still sends PINGREQ, since the broker would otherwise close
-/// the connection ([MQTT-3.1.2-24]).
+/// While reading is paused, the deadlines stop, but PINGREQ continues ([MQTT-3.1.2-24]).
 struct Liveness: Sendable {
     /// The times are on a clock that stops while reading is paused.
     private struct Awaited {

@@ -198,7 +198,6 @@ package struct MQTTConnack: Sendable, Hashable {
     }
 }
 
-/// The return code of CONNACK (MQTT 3.1.1, table 3.1).
 package enum ConnackCode: Sendable, Hashable, CustomStringConvertible {
     case accepted, unacceptableProtocolVersion, identifierRejected, serverUnavailable, badUserNameOrPassword
     case notAuthorized

@@ -4,7 +4,6 @@ package struct MQTTPublishLayout: Sendable, Hashable {
     package var retain: Bool
     package var duplicate: Bool
     package var packetID: UInt16?
-    /// The topic, not yet validated.
     package var topic: Range<Int>
     /// The payload; only its beginning if the packet was cut.
     package var payload: Range<Int>
