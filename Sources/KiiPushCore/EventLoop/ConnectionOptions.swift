@@ -78,7 +78,7 @@ struct ConnectionOptions {
             try easy.set(CURLOPT_PROXY_CAINFO, caFile)
         }
         if self.trustsFileAlone {
-            // The result is ignored: a libcurl without this option has no folder of certificates.
+            // The result is ignored: libcurl without this option has no folder of certificates.
             _ = ccurl_easy_set_string(easy.raw, CURLOPT_CAPATH, nil)
             _ = ccurl_easy_set_string(easy.raw, CURLOPT_PROXY_CAPATH, nil)
         }

@@ -118,7 +118,7 @@ extension SocketStream {
         _ = ccurl_easy_set_long(easy.raw, CURLOPT_BUFFERSIZE, StreamSet.receiveBytes)
         if let sendTimeout = self.sendTimeout {
             var milliseconds = UInt32(clamping: sendTimeout.wholeMillisecondsRoundedUp)
-            // Fails for sockets that are not TCP, which do not need it.
+            // Fails for sockets that are not TCP, which need no timeout.
             setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, 4)
         }
         self.state = self.delegate == nil ? .lingering : .open

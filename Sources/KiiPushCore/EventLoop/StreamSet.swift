@@ -116,7 +116,7 @@ final class StreamSet {
     }
 
     func endAll(_ error: TransportError) {
-        // A delegate may open another stream when this stream ends. The new stream is refused.
+        // A delegate may open another stream when its stream ends. The new stream is refused.
         self.hasEnded = true
         for stream in self.streams.values { stream.fail(error) }
         self.doomed = []

@@ -1,5 +1,5 @@
 extension Inbox {
-    /// Reads every row except its payload, and compares tables, indexes and ledger. Takes about 1 s for a million done
+    /// Reads every row except its payload, and compares tables, indexes and counts. Takes about 1 s for a million done
     /// rows, 2 s for a million waiting rows. Returns the counts of the rows; throws `corrupt` if rows are missing.
     @discardableResult
     package func verify() throws(InboxError) -> InboxCounts {

@@ -7,7 +7,7 @@ struct InboxLog {
     /// Approximate bytes of the log that are not in the database file yet.
     private(set) var bytes: Int64 = 0
     private var length: Int64 = 0
-    /// If readers blocked the last truncation, the log's length at that time; otherwise 0.
+    /// If readers blocked the last checkpoint's truncation, the log's length at that time; otherwise 0.
     private var vainLength: Int64 = 0
     var failure: InboxError?
 
@@ -26,8 +26,8 @@ struct InboxLog {
 }
 
 extension Inbox {
-    /// Writes the log into the file if the log is longer than ``InboxShares/logBytes``; SQLite's own checkpoint knows
-    /// only a fixed length. After a failure, ``InboxLog/failure`` has the error, and the transactions in the log are
+    /// Writes the log into the file if the log is longer than ``InboxShares/logBytes``. SQLite's automatic checkpoint
+    /// has only a fixed limit. After a failure, ``InboxLog/failure`` has the error, and the transactions in the log are
     /// safe.
     func keepLogShort() {
         self.log.grow(byPages: self.connection.pagesWritten())

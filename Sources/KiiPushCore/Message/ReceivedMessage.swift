@@ -22,9 +22,9 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of push. The first rule that applies decides. Except for `origin`, only the presence of a key counts:
     ///
-    /// - Long keys: `bucketID`, `bucketType`, or `origin` with the value `EVENT` make a push to app; `topic` makes a
-    ///   push to user.
-    /// - Short keys: `bi`, `bt`, `oi` or `om` make a push to app; `to` makes a push to user.
+    /// - Long keys (MQTT, GCM, FCM): `bucketID`, `bucketType`, or `origin` with the value `EVENT` make a push to app;
+    ///   `topic` makes a push to user.
+    /// - Short keys (APNs): `bi`, `bt`, `oi` or `om` make a push to app; `to` makes a push to user.
     /// - Any other payload is a direct push.
     ///
     /// A custom key with one of these names changes the kind. `kii-push explain` names the deciding key.
