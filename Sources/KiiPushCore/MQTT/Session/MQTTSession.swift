@@ -208,8 +208,7 @@ package struct MQTTSession: Sendable {
             if self.isBeginning { self.beganWithRelease = true }
             self.unreleased.remove(packetID)
             self.send(.pubcomp(packetID: packetID), into: &output)
-        // These answer published messages, and this client publishes none. mosquitto's clients ignore these packets
-        // too.
+        // These answer a publisher, and this client publishes nothing. mosquitto's clients ignore these packets too.
         case .puback, .pubcomp: break
         case .connect, .publish, .pubrec, .subscribe, .pingreq, .disconnect:
             throw MQTTError(.unexpected, in: header.type)
