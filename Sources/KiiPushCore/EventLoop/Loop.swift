@@ -29,7 +29,7 @@ package protocol ByteStream: AnyObject {
     func resumeReading()
     /// Closes at once, and drops unsent bytes. The delegate is not called.
     func close()
-    /// Sends all queued bytes, then waits until the peer has closed too, at most for the configured linger time. Drops
+    /// Closes when all queued bytes are sent and the peer has closed too, or after the configured linger time. Drops
     /// received bytes. The delegate is not called.
     func closeAfterFlush()
 }

@@ -21,7 +21,6 @@ public struct PayloadFinding: Sendable, Hashable, CustomStringConvertible {
 
 extension ReceivedMessage {
     /// Values dropped for a wrong type: first those under Kii's keys, then those in `aps`. Nearly always empty.
-    /// Computed on each access.
     public var findings: [PayloadFinding] {
         var findings: [PayloadFinding] = []
         func look(at slot: Int, _ key: @autoclosure () -> String) {

@@ -21,7 +21,7 @@ extension MQTTSession {
         package var protocolVersion = MQTTVersion.v3_1_1
         /// The largest packet in bytes that the session reads whole.
         package var maximumPacketBytes = FrameDecoder.defaultMaximumPacketBytes
-        /// At this number of acknowledgements without a PINGRESP, the session sends an early PINGREQ.
+        /// At this number of acknowledgements since the last PINGREQ, the session sends an early PINGREQ.
         package var maximumUnprovenAcknowledgements = 1000
         /// Whether to send SUBSCRIBE even if the broker has kept the session and its subscription.
         package var subscribesOnResume = true

@@ -11,8 +11,8 @@ package struct MQTTSession: Sendable {
         case disconnected
         /// CONNECT was sent. CONNACK 0 leads to `awaitingSuback` or `connected`, anything else to `closing`.
         case awaitingConnack
-        /// SUBSCRIBE was sent; messages of a resumed session may already arrive. A grant leads to `connected`, anything
-        /// else to `closing`.
+        /// SUBSCRIBE was sent; messages of a resumed session may already arrive. A grant leads to `connected`; a
+        /// refusal, an error, a late answer or `disconnect` to `closing`.
         case awaitingSuback(sessionPresent: Bool?)
         /// The broker granted the subscription. An error, a late answer or `disconnect` leads to `closing`.
         case connected
@@ -68,7 +68,7 @@ package struct MQTTSession: Sendable {
 
     package var nextTicket: UInt64 { self.queue.nextTicket }
 
-    /// The ticket of the first unsent acknowledgement on this connection, or else the next ticket.
+    /// The ticket of the first unsent acknowledgement, or else the next ticket.
     package var firstUnacknowledgedTicket: UInt64 { self.queue.firstUnsent }
 
     /// Number of unsent acknowledgements. The caller pauses reading if this number is too high.
@@ -100,7 +100,7 @@ package struct MQTTSession: Sendable {
         self.decoder = FrameDecoder()
     }
 
-    /// Sends DISCONNECT and closes. Drops acknowledgements that are not yet permitted.
+    /// Sends DISCONNECT and closes. Acknowledgements that are not permitted yet stay unsent.
     package mutating func disconnect(into output: inout Output) {
         guard self.isOpen else { return }
         self.send(.disconnect, into: &output)
