@@ -14,13 +14,13 @@ public enum MessageField: Int, Sendable, Hashable, CaseIterable {
     case origin
     /// The Kii topic.
     case topic
-    /// The app in which the source lives.
+    /// The app that has the bucket or topic.
     case scopeAppID
-    /// The user in whose scope the source lives.
+    /// The user whose scope has the bucket or topic.
     case scopeUserID
-    /// The group in whose scope the source lives.
+    /// The group whose scope has the bucket or topic.
     case scopeGroupID
-    /// The kind of scope in which the source lives.
+    /// The kind of the scope: app, user, group or thing.
     case scopeType
     /// The bucket that changed.
     case bucketID
@@ -30,7 +30,7 @@ public enum MessageField: Int, Sendable, Hashable, CaseIterable {
     case objectID
     /// The time of the object's change, in milliseconds since 1970.
     case objectModifiedAt
-    /// The thing in whose scope the source lives.
+    /// The thing whose scope has the bucket or topic.
     case scopeThingID
 
     package func key(in family: KeyFamily) -> String {
