@@ -19,7 +19,7 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         case httpsUnavailable
         /// The stored state cannot be read or written.
         case stateUnusable
-        /// A system call failed. The value is its `errno`.
+        /// A system call failed, or the emulator refused a directory. The value is an `errno`.
         case system(Int32)
     }
 

@@ -20,7 +20,7 @@ package struct MessageChange: Sendable, Hashable {
         indirect case opened(DeliveryOpening)
         /// The notification is gone, unopened. A presented row becomes done, without data; other rows stay as they are.
         case unopened
-        /// The notification cannot be shown any more. A presented row waits for delivery; other rows stay as they are.
+        /// The notification cannot be shown any more. A presented row becomes `waiting`; other rows stay as they are.
         case unpresented
     }
 

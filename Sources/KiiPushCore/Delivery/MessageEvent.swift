@@ -1,17 +1,19 @@
-/// An event of one message. The agent reports it when it happens; the inbox records it.
+/// An event of one message. The agent reports most events to observers when they happen, and the inbox records most of
+/// them. A case says where it is only reported or only recorded.
 public struct MessageEvent: Sendable, Hashable {
     /// The kind of an event. Later versions may add cases.
     public enum Kind: Sendable, Hashable {
         /// The message came in. Reported after it is stored and decoded.
         case received
-        /// The transaction that stored the message began. Only recorded in the inbox.
+        /// The transaction that stored the message began. Recorded in the inbox, never reported.
         case stored
-        /// The agent sent the acknowledgement to the broker. Only recorded in the inbox.
+        /// The agent sent the acknowledgement to the broker. Recorded in the inbox, never reported.
         case acknowledged
         /// The broker delivered the message again. The agent acknowledged it, and started nothing. Reported only while
         /// the message is in memory.
         case duplicate
-        /// An earlier process ended while it had the message, so this attempt runs alone. Only recorded in the inbox.
+        /// An earlier process of the agent ended while it had the message in memory, so no other attempt runs beside this
+        /// one. Recorded in the inbox, never reported.
         case isolated(attempt: Int)
         /// The agent called the handler: attempt 1, 2, …
         case started(attempt: Int)
@@ -21,7 +23,7 @@ public struct MessageEvent: Sendable, Hashable {
         /// and without an alert. The inbox records it as done.
         case unreached(attempt: Int)
         /// The handler left the message to a later run of the agent, as `kii-push listen` does with hidden messages. No
-        /// attempt counts. Not recorded in the inbox.
+        /// attempt counts. Reported, never recorded.
         case setAside
         /// A notification shows the message, which waits for the user's reaction.
         case presented
@@ -34,13 +36,13 @@ public struct MessageEvent: Sendable, Hashable {
         /// Delivery gave up, after an attempt or without one. The message is a dead letter, unless the inbox is in
         /// memory.
         case dead(DeadLetterReason, attempt: Int?)
-        /// The attempt failed, and the process that keeps the message decides about a retry. Not recorded in the inbox.
+        /// The attempt failed, and the process that keeps the message decides about a retry. Reported, never recorded.
         case handedBack(DeliveryFailure)
-        /// An answer came after the deadline and did not count. Not recorded in the inbox.
+        /// An answer came after the deadline and did not count. Reported, never recorded.
         case late(attempt: Int)
-        /// The handler still blocks its thread long after the deadline. Not recorded in the inbox.
+        /// The handler still blocks its thread long after the deadline. Reported, never recorded.
         case stuck(attempt: Int)
-        /// A person retried the message; attempts restart at 1. Only recorded in the inbox.
+        /// A person retried the message; attempts restart at 1. Recorded in the inbox, never reported.
         case retried
     }
 

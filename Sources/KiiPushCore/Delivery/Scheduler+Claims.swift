@@ -28,7 +28,8 @@ extension Scheduler {
         self.noteCrowding()
     }
 
-    /// With strict order, the messages in a full memory may all wait for a retry. So this reads the retry without room.
+    /// With strict order, a full memory may hold only messages behind a failed one, whose retry waits in the store. So
+    /// this claims one due retry from the store although memory has no room.
     private mutating func claimHeldUpRetry() {
         guard self.room <= 0, !self.heldSuspects.isEmpty, self.handedOut == 0 else { return }
         for (installation, intake) in self.intakes where intake.hasDueRetries && !intake.isClaiming {

@@ -54,9 +54,10 @@ extension UserAction {
 
 /// Handles the user's reaction to a notification.
 ///
-/// A type conforms to this protocol and to one of the forms of ``NotificationHandler``. Otherwise the agent calls the
-/// reception handler once more, with ``DeliveryContext/userAction`` set. Unless the action is one for the background,
-/// ``DeliveryContext/isUserOpened`` is then true, and the state is ``LifecycleState/inactive``.
+/// A handler's type may conform to this protocol besides one of the forms of ``NotificationHandler``. If it does not,
+/// the agent calls the reception handler, which may have had the message before, with ``DeliveryContext/userAction``
+/// set. Unless the action is one for the background, ``DeliveryContext/isUserOpened`` is then true, and the state is
+/// ``LifecycleState/inactive``.
 ///
 /// - Source: Kii's "Reception Handler" page; UIKit's
 ///   `application(_:handleActionWithIdentifier:forRemoteNotification:completionHandler:)`.

@@ -97,7 +97,7 @@ final class EventedMulti {
     /// call for the handle. It requests that call for the end of the connect timeout (curl's issue 11920). The end of a
     /// pause requests it at once. `curl_multi_socket_all` would forget the calls that it requested for other handles.
     private static func requestCall(for easy: UnsafeMutableRawPointer) {
-        // Both fail for a handle that has no connection, and needs no call.
+        // Both fail if the handle has no connection. Such a handle needs no call, so the errors do not matter.
         curl_easy_pause(easy, CURLPAUSE_RECV)
         curl_easy_pause(easy, CURLPAUSE_CONT)
     }

@@ -55,7 +55,7 @@ public enum PresentationOutcome: Sendable, Hashable {
 /// The end of a notification that was shown.
 public enum PresentationResponse: Sendable, Hashable {
     /// The user chose the notification or one of its actions. The agent passes the message to the ``UserActionHandler``
-    /// or, without one, to the reception handler again. ``UserAction/background(_:)`` does not change the program's
+    /// or, without one, to the reception handler. ``UserAction/background(_:)`` does not change the program's
     /// state.
     case opened(UserAction)
     /// The user removed the notification. The message is done with ``FetchResult/noData``, if its handler was not

@@ -30,7 +30,7 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
     /// A custom key with one of these names changes the kind. `kii-push explain` names the deciding key.
     public let kind: Kind
     package var kindReason: KindReason { self.fields.kindReason }
-    /// Delivery keeps the order of messages with the same key.
+    /// Messages with the same key start in order. Without strict order, later ones overtake one that waits for a retry.
     package let sourceKey: SourceKey
     let fields: PayloadFields
     private let boxedContent: Box?

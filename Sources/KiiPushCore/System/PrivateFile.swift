@@ -19,8 +19,8 @@ package enum PrivateFile {
     /// Replaces the file at `path` and flushes it to the disk. After a crash it has either the old or the new content.
     ///
     /// - Throws: ``FileError``; `EFBIG` for more than ``maximumBytes``. The old content then remains, with one
-    ///   exception: if fsync of the directory fails, the file has the new content, which a crash of the machine may
-    ///   undo.
+    ///   exception: if the directory cannot be opened or flushed, the file has the new content, which a crash of the
+    ///   machine may undo.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         guard bytes.count <= PrivateFile.maximumBytes else {
             throw .system(path: path, operation: "write", code: EFBIG)

@@ -1,8 +1,8 @@
 #if Postgres
 import KiiPushCore
 
-/// The parameters of one statement, in PostgreSQL's binary format. Every number is sent as a `bigint`, whatever the
-/// type of the column.
+/// The parameters of one statement: in PostgreSQL's binary format, or all as text (``init(texts:)``). In the binary
+/// format, every number is sent as a `bigint`, whatever the type of the column.
 ///
 /// - Source: PostgreSQL's `array_recv` and `int8recv`; "Message Formats" in its manual, `Bind`.
 struct PostgresParameters {

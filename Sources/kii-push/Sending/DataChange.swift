@@ -19,8 +19,8 @@ struct DataChange: ExpressibleByArgument {
 
     /// Returns the changed data. Creates missing objects on the path.
     ///
-    /// - Throws: ``CommandFailure`` with exit 65 if the path leads through a value without members, or to a missing
-    ///   element of an array.
+    /// - Throws: ``CommandFailure`` with exit 65 if the path leads through a value without members, or to an element of
+    ///   an array that neither exists nor directly follows the last one.
     func applied(to data: JSONValue) throws -> JSONValue {
         try self.replacing(data, self.pointer.tokens[...], at: JSONPointer())
     }

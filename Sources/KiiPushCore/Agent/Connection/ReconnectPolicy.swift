@@ -86,8 +86,8 @@ package struct ReconnectPolicy: Sendable {
             self.pattern.endedOtherwise(after: connectedFor)
         }
         decision.pattern = self.pattern.kind
-        // A sleep of the machine shortens neither a `Retry-After` nor the delay for another receiver or a rejected
-        // client.
+        // After a sleep of the machine, most delays end early. A `Retry-After` does not, nor does a delay because
+        // another receiver takes over or the broker rejects this client. The sleep always counts as part of the delay.
         decision.isShortenedBySleep = retryAfter == nil && !decision.pattern.isAgainstUs
         if !self.pattern.isTakenOver { self.disputed.reset() }
         let wasStable = loss != .protocolBroken && connectedFor.map { $0 >= self.configuration.stableAfter } ?? false

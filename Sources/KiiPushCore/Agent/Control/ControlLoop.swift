@@ -84,7 +84,7 @@ final class ControlLoop: PollLoop {
             }
             link.unsent.removeFirst(count)
         }
-        // A reply may have arrived after the outbox was emptied. Nothing else would wake the loop for that reply.
+        // A reply may have come while older bytes were unsent. The loop took its wake-up then, and gets no other one.
         if link.unsent.isEmpty { link.unsent = self.takeOutbox(number) }
         self.links[number] = link
     }

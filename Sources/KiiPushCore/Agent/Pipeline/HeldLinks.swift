@@ -18,7 +18,7 @@ struct HeldLinks {
         self.carried = []
     }
 
-    /// - Parameter hasMore: whether the store has notes that are in no commit yet.
+    /// - Parameter hasMore: whether the store has writes that no commit contains yet, such as notes about sessions.
     mutating func take(hasMore: Bool) -> [BrokerLink] {
         if !hasMore {
             self.free += self.waiting
