@@ -1,6 +1,6 @@
 """Push messages of a Kii-style cloud.
 
-A program opens a `Runtime`, makes an `Agent` in it with a handler, and calls `run`::
+Open a `Runtime`, make an `Agent` in it with a handler, and call `run`::
 
     def handle(message: kii_push.Message) -> None:
         print(message["msg"])
@@ -9,8 +9,8 @@ A program opens a `Runtime`, makes an `Agent` in it with a handler, and calls `r
         kii_push.Agent(runtime, app=app, account=kii_push.PseudoUser(), handler=handle)
         sys.exit(kii_push.run(runtime))
 
-A handler that returns nothing has answered `FetchResult.NEW_DATA`. One that raises has failed, and the message is tried
-again; a dead letter has the text of the last exception. `AsyncAgent` has handlers that are coroutine functions. The logger "kii_push" gets the tracebacks.
+The message is done when the handler returns. If the handler raises, the library retries the message, and logs the
+traceback to the logger "kii_push".
 """
 
 from ._agent import Agent

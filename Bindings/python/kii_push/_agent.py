@@ -1,5 +1,3 @@
-"""The agent."""
-
 import contextlib
 import inspect
 import itertools
@@ -20,11 +18,10 @@ from ._runtime import Runtime, logger
 Handler = Callable[[Message], FetchResult | None]
 Observer = Callable[[dict[str, Any]], object]
 
-#: `KII_PUSH_LATER`: no answer of a handler's own, so no member of `FetchResult`.
+#: `KII_PUSH_LATER`. Not in `FetchResult`: handlers call `Message.later`.
 LATER = 3
 
-# The library is given numbers, and not addresses that might have become stale. Two callbacks serve all agents and live
-# as long as the process.
+# A callback's context is a key of these dictionaries, not an address, which could be stale.
 _numbers = itertools.count(1)
 _receivers: dict[int, Callable[[Any], int]] = {}
 _observers: dict[int, Observer] = {}
@@ -48,12 +45,11 @@ def _observe(context: Any, characters: Any, length: int) -> None:
 
 
 def is_coroutine(handler: Any) -> bool:
-    """Whether calling it makes a coroutine."""
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))
 
 
 def verdict(message: Message, result: FetchResult | None) -> int:
-    """What a handler's return value answers."""
+    """The `kii_push_result` for a handler's return value."""
     if message._is_later:
         return LATER
     if result is None:
@@ -64,7 +60,6 @@ def verdict(message: Message, result: FetchResult | None) -> int:
 
 
 def reject(message: Message, rejection: Reject) -> None:
-    """Makes it a dead letter, unless it is answered or its time is over."""
     try:
         message.later().reject(str(rejection))
     except Error as error:
@@ -72,10 +67,9 @@ def reject(message: Message, rejection: Reject) -> None:
 
 
 def fail(message: Message, error: BaseException) -> None:
-    """Logs the exception of a handler with its traceback, and answers with its text, unless that is done already."""
     logger.error("the handler of message %d has failed, attempt %d", message.id, message.attempt, exc_info=error)
     told = traceback.TracebackException(type(error), error, None)
-    # Without its notes an exception's text comes last. A SyntaxError has its source before that.
+    # Notes would follow the exception's text.
     told.__notes__ = None
     try:
         message.later().fail([*told.format_exception_only()][-1].strip())
@@ -85,12 +79,11 @@ def fail(message: Message, error: BaseException) -> None:
 
 
 class Agent:
-    """Receives an account's messages and hands each to its handler.
+    """Receives an account's messages and calls a handler for each.
 
-    The handler is called on threads of the library, up to `concurrent_handlers` at once, and has 30 s. It answers with
-    a `FetchResult`; None is `NEW_DATA`. One that raises has failed: the message is tried again. `Reject` makes it a
-    dead letter at once. `Message.later` answers after the handler has returned. A handler may see a message again, with
-    the same `id`, after a failure or the death of the process.
+    The handler runs on threads of the library, and has 30 s to return a `FetchResult` or None (`NEW_DATA`). If it
+    raises, the attempt has failed; `Reject` makes the message a dead letter at once. `Message.later` allows a later
+    answer. After a failure or the death of the process, the handler gets the message again, with the same `id`.
     """
 
     def __init__(
@@ -107,14 +100,13 @@ class Agent:
         is_development: bool | None = None,
         keep_alive: int | None = None,
     ) -> None:
-        """Makes an agent; nothing happens before `register`, `start` or `run`. None is the library's default.
+        """Makes an agent, which does nothing before `register`, `start` or `run`. None selects a default.
 
-        - subscriptions: what the agent is subscribed to while it runs
-        - name: of the agent within its runtime; "default"
-        - uses_tls: whether the connection to the broker is encrypted; True
-        - transport: what carries MQTT; "automatic": TCP, and WebSocket where TCP does not get through
-        - is_development: whether the installation is a development build's; False
-        - keep_alive: seconds between signs of life on a quiet connection; 45
+        - name: unique in the runtime; default "default"
+        - uses_tls: whether to encrypt the connection to the broker; default True
+        - transport: default "automatic": MQTT over TCP, or over WebSocket if TCP is blocked
+        - is_development: whether the installation is for development; default False
+        - keep_alive: seconds without sending after which the agent pings the broker; default 45
         """
         require(callable(handler), "handler", "be callable", handler)
         if is_coroutine(handler):
@@ -144,10 +136,9 @@ class Agent:
         runtime._agents.append(self)
 
     def observe(self, observer: Observer) -> None:
-        """Calls `observer` with each event from now on.
+        """Calls `observer` with each event from now on: a dictionary as `kii-push listen --json` writes it.
 
-        An event is a dictionary with "v" and "type", as `kii-push listen --json` writes it. The observer is called on
-        the thread where the event happens, and holds it up. It must not block: what blocks raises `CALLBACK` there.
+        The observer runs on a thread of the library and must not block. Methods that block raise `CALLBACK` there.
         """
         require(callable(observer), "observer", "be callable", observer)
         number = next(_numbers)
@@ -160,27 +151,24 @@ class Agent:
         self._numbers.append(number)
 
     def register(self) -> None:
-        """Makes the agent known to the cloud, so that messages wait for it from then on. Blocks.
-
-        `start` does it as well.
-        """
+        """Registers the agent, so that the cloud keeps messages for it. `start` does this too. Blocks."""
         call(library().kii_push_register, self._handle)
 
     def start(self) -> None:
-        """Begins to receive and returns. `wait` tells what goes wrong later and cannot pass by itself."""
+        """Starts receiving and returns at once. `wait` raises a failure that stops the agent later."""
         call(library().kii_push_start, self._handle)
 
     def stop(self) -> None:
-        """Asks the agent to stop receiving, and returns. `wait` returns when it has."""
+        """Asks the agent to stop, and returns at once."""
         call(library().kii_push_stop, self._handle)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Waits until the agent has stopped, so many seconds at most: False when they have passed.
+        """Waits until the agent has stopped, and raises the failure that stopped it, if any.
 
-        Raises why the agent has stopped by itself.
+        Returns False if the agent still runs after `timeout` seconds.
         """
         end = math.inf if timeout is None else time.monotonic() + timeout
-        # Python handles a signal between two calls only, and on its main thread.
+        # Python handles signals on the main thread, and not during a call of the library.
         longest = 0.25 if threading.current_thread() is threading.main_thread() else 3600.0
         while True:
             part = min(longest, max(0.0, end - time.monotonic()))
@@ -197,9 +185,9 @@ class Agent:
                 return False
 
     def run(self) -> None:
-        """Receives until `stop` is called or the agent stops by itself: then it raises why.
+        """Receives until `stop` is called, or raises the failure that stopped the agent.
 
-        Control-C, and whatever a signal handler of the program raises, stops the agent in order first.
+        If a signal handler raises an exception, as Control-C does, `run` first stops the agent.
         """
         self.start()
         try:
@@ -217,8 +205,8 @@ class Agent:
     ) -> bytes:
         """Calls the REST API as the agent's user or thing, and returns the body of the answer. Blocks.
 
-        path: below the app, percent-encoded, as "/users/me". A mapping is sent as JSON; bytes are JSON too where no
-        `content_type` says otherwise. `Error` with the code `REFUSED` has the `status` and the `refusal`.
+        path: below the app's URL, percent-encoded, such as "/users/me". The default `content_type` is
+        "application/json". If the cloud refuses, `Error` has the code `REFUSED`, `status` and `refusal`.
         """
         is_ready = body is None or isinstance(body, bytes)
         sent = body if is_ready else json.dumps(members("body", body), allow_nan=False).encode()
@@ -239,8 +227,8 @@ class Agent:
     def send(self, target: str, data: Mapping[str, Any]) -> str:
         """Sends a message as the agent's user or thing, and returns its pushMessageID. Blocks.
 
-        target: "topic:alerts", "topic:SCOPE/todo" with a scope as in a `Topic`, "user:me" or "user:ID". A topic of the app
-        takes messages from the administrator alone, unless its rules give the user the right SEND_MESSAGE_TO_TOPIC.
+        target: "topic:alerts", "topic:SCOPE/todo" with a scope as in a `Topic`, "user:me" or "user:ID". By default only
+        the administrator may send to a topic of the app. The right SEND_MESSAGE_TO_TOPIC lets a user or thing send.
         """
         text = json.dumps(members("data", data), allow_nan=False).encode()
         id = ffi.new("char **")

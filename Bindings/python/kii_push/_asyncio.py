@@ -1,5 +1,3 @@
-"""Agents for asyncio."""
-
 import asyncio
 import contextlib
 import copy
@@ -22,10 +20,9 @@ _DEADLINE = 30
 
 
 class AsyncAgent:
-    """An `Agent` whose handler is a coroutine function, run on the event loop that the agent is made on.
+    """An `Agent` whose handler is a coroutine function, which runs on the event loop of `__init__`.
 
-    The contract is that of an `Agent`. A handler that has not answered after 30 s is cancelled and has failed, as one
-    that is cancelled otherwise.
+    After 30 s the agent cancels the handler. A cancelled handler has failed.
     """
 
     def __init__(
@@ -42,7 +39,7 @@ class AsyncAgent:
         is_development: bool | None = None,
         keep_alive: int | None = None,
     ) -> None:
-        """Makes an agent as `Agent` does, inside a coroutine."""
+        """Makes an agent, with the arguments of `Agent`. Needs a running event loop."""
         require(callable(handler), "handler", "be callable", handler)
         if not is_coroutine(handler):
             raise TypeError("the handler is no coroutine function: use Agent")
@@ -63,7 +60,7 @@ class AsyncAgent:
         )
 
     def observe(self, observer: Observer) -> None:
-        """Calls `observer` on the event loop with each event from now on, as `Agent.observe` does."""
+        """Calls `observer` on the event loop with each event from now on. See `Agent.observe`."""
 
         def pass_on(event: dict[str, Any]) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed
@@ -72,10 +69,10 @@ class AsyncAgent:
         self._agent.observe(pass_on)
 
     async def run(self) -> None:
-        """Receives until `stop` is called or the agent stops by itself: then it raises why.
+        """Receives until `stop` is called, or raises the failure that stopped the agent.
 
-        Cancelled, it stops the agent in order: handlers that run have the runtime's `shutdown_grace` to answer, and are
-        cancelled then. A second time, it cancels them at once.
+        If `run` is cancelled, it stops the agent, and cancels handlers that run longer than the runtime's
+        `shutdown_grace`. If it is cancelled again, it cancels the handlers at once.
         """
         self._agent.start()
         stopped = _on_thread(self._agent.wait)
@@ -92,25 +89,25 @@ class AsyncAgent:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def stop(self) -> None:
-        """Asks the agent to stop receiving, and returns. `run` returns when it has."""
+        """Asks the agent to stop, and returns at once. `run` returns when the agent has stopped."""
         self._agent.stop()
 
     async def register(self) -> None:
-        """`Agent.register`."""
+        """See `Agent.register`."""
         await _on_thread(self._agent.register)
 
     async def call(
         self, method: str, path: str, body: bytes | Mapping[str, Any] | None = None, *, content_type: str | None = None
     ) -> bytes:
-        """`Agent.call`."""
+        """See `Agent.call`."""
         return await _on_thread(lambda: self._agent.call(method, path, body, content_type=content_type))
 
     async def send(self, target: str, data: Mapping[str, Any]) -> str:
-        """`Agent.send`."""
+        """See `Agent.send`."""
         return await _on_thread(lambda: self._agent.send(target, data))
 
     def _hand_over(self, message: Message) -> None:
-        # The coroutine's message notes apart whether the coroutine answers later.
+        # `later()` marks the message, so the coroutine gets an unmarked copy.
         own = copy.copy(message)
         message.later()
         self._loop.call_soon_threadsafe(self._begin, own)
@@ -144,7 +141,7 @@ class AsyncAgent:
 
 
 async def run_async(runtime: Runtime) -> int:
-    """`run` beside an event loop. Cancelled, it closes the runtime in order."""
+    """Does the same as `run`, without blocking the event loop. If cancelled, it closes the runtime first."""
     ended = _on_thread(lambda: served(runtime))
     try:
         status, error = await asyncio.shield(ended)
@@ -158,10 +155,7 @@ async def run_async(runtime: Runtime) -> int:
 
 
 def _on_thread(function: Callable[[], _Value]) -> asyncio.Future[_Value]:
-    """Calls a function that blocks on a thread of its own.
-
-    An executor has few threads, and the interpreter waits for them before it closes the runtimes.
-    """
+    # An executor has few threads, and the interpreter waits for them before it closes the runtimes.
     loop = asyncio.get_running_loop()
     future: asyncio.Future[_Value] = loop.create_future()
 

@@ -1,24 +1,20 @@
-"""Whose messages an agent receives, and which."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 
 def require(is_right: bool, name: str, what: str, value: object) -> None:
-    """Refuses an argument, by its name and type: its value may be a secret."""
+    # The error has only the type of the value, which may be a secret.
     if not is_right:
         raise TypeError(f"{name} has to {what}, and not {type(value).__name__}")
 
 
 def members(name: str, value: Any) -> dict[str, Any]:
-    """A mapping that a program has passed."""
     require(isinstance(value, Mapping), name, "be a mapping", value)
     return dict(value)
 
 
 def setting(name: str, verb: str, value: Any, *kinds: type) -> dict[str, Any]:
-    """A setting of one of these classes, as JSON."""
     require(isinstance(value, kinds), name, f"{verb} {' or '.join(kind.__name__ for kind in kinds)}", value)
     json: dict[str, Any] = value._json()
     return json
@@ -38,7 +34,7 @@ class App:
 
 @dataclass(frozen=True)
 class PseudoUser:
-    """A user that the first start makes, and that the state directory remembers."""
+    """A user without a name. The first start creates the user, and the state directory stores it."""
 
     def _json(self) -> dict[str, Any]:
         return {"type": "pseudoUser"}
@@ -87,7 +83,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket: each change of an object in it is a message. Scopes are those of a `Topic`."""
+    """A bucket: the agent gets a message for each change of an object in it. The scope is as in a `Topic`."""
 
     name: str
     scope: str = "app"

@@ -1,5 +1,3 @@
-"""What can go wrong."""
-
 import functools
 from enum import IntEnum
 from typing import Any
@@ -12,27 +10,26 @@ class ErrorCode(IntEnum):
     ARGUMENT = 1
     #: The runtime is closed, or the message is answered already.
     HANDLE = 2
-    #: A setting is wrong. The text names it by its JSON Pointer.
+    #: A setting is invalid. The text names it by its JSON Pointer.
     CONFIGURATION = 3
-    #: The package needs a newer library, or one of another major version.
+    #: The library is too old, or has another major version.
     VERSION = 4
     #: A file or the state directory cannot be used.
     FILE = 5
-    #: The network, the cloud or the broker does not answer as it should.
+    #: The network failed, or the cloud or the broker gave no valid answer.
     NETWORK = 6
-    #: The cloud refuses: see `Error.status` and `Error.refusal`.
+    #: The cloud refused: see `Error.status` and `Error.refusal`.
     REFUSED = 7
-    #: It cannot be done now, or there is no such message.
+    #: Not possible now, or there is no such message.
     STATE = 8
-    #: A handler called what would wait for that handler.
+    #: A callback called a method that would wait for that callback.
     CALLBACK = 9
-    #: The time has passed.
     TIMEOUT = 10
-    #: The process is a fork of the one that opened the runtime.
+    #: The process was forked after the runtime was opened.
     FORKED = 11
 
 
-# Where Python has a remedy that the library's text cannot know.
+# Remedies in Python.
 _HINTS: dict[int, str] = {
     ErrorCode.VERSION: "install libkiipush1 and python3-kii-push of one version",
     ErrorCode.CALLBACK: "call it on another thread than the handler's",
@@ -41,17 +38,17 @@ _HINTS: dict[int, str] = {
 
 
 class Error(Exception):
-    """What the library answers instead of doing what it was asked for."""
+    """A failure of the library, of the network or of the cloud."""
 
-    #: An `ErrorCode`, or the number of one that only a newer library has.
+    #: An `ErrorCode`, or a number that this version of the package does not know.
     code: ErrorCode | int
     #: The HTTP status of a refusal, else 0.
     status: int
     #: Kii's errorCode of a refusal, else "".
     refusal: str
-    #: Whether it may pass by itself, so that the program may be started again.
+    #: Whether the failure may pass by itself, so that a restart may help.
     is_temporary: bool
-    #: What to do about it, where the text does not say so itself.
+    #: A remedy, if the text does not name one.
     hint: str | None
 
     def __init__(
@@ -67,13 +64,10 @@ class Error(Exception):
             self.add_note(self.hint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An exception is made again with its text alone, as in the parent of a process pool.
+        # By default, unpickling calls `Error` with the text alone.
         details: dict[str, Any] = {"status": self.status, "refusal": self.refusal, "is_temporary": self.is_temporary}
         return functools.partial(Error, **details), (str(self), self.code)
 
 
 class Reject(Exception):
-    """A handler raises it where no further attempt would help: the message is a dead letter at once.
-
-    Its text is the reason, and is stored with the message.
-    """
+    """Raised by a handler: makes the message a dead letter at once, with the exception's text as the reason."""

@@ -1,5 +1,3 @@
-"""The C library: loading it, and calling its functions."""
-
 import functools
 import json
 import os
@@ -17,12 +15,9 @@ ffi.cdef(CDEF)
 
 @functools.cache
 def library() -> Any:
-    """The library, loaded the first time that it is needed: `import kii_push` works without it.
-
-    $KII_PUSH_LIBRARY names another file than the system's.
-    """
+    # Loaded at the first call, so that `import kii_push` works without the library.
     name = os.environ.get("KII_PUSH_LIBRARY") or "libkiipush.so.1"
-    # Never unloaded: its threads outlive the last reference to it, which the interpreter drops when it ends.
+    # NODELETE: threads of the library still run when the interpreter drops the last reference at its end.
     loaded = ffi.dlopen(name, ffi.RTLD_NOW | os.RTLD_NODELETE)
     try:
         provided = loaded.kii_push_api()
@@ -35,7 +30,7 @@ def library() -> Any:
 
 
 def call(function: Callable[..., int], *arguments: Any) -> None:
-    """Calls a function of the library whose last argument is the error. Other Python threads go on meanwhile."""
+    """Calls a function of the library, and raises its failure."""
     error = ffi.new("kii_push_error *")
     code = function(*arguments, error)
     if code:
@@ -43,7 +38,6 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
 
 
 def made(error: Any, code: int) -> Error:
-    """The exception for what the library has written."""
     return Error(
         text(error.text),
         code,
@@ -54,12 +48,11 @@ def made(error: Any, code: int) -> Error:
 
 
 def text(characters: Any) -> str:
-    """Text that ends with a zero."""
     return str(ffi.string(characters).decode("utf-8", "replace"))
 
 
 def taken(pointer: Any, length: int) -> bytes:
-    """Text that the library has handed out "to be freed"."""
+    """Copies a text of the library, and frees the original."""
     try:
         return bytes(ffi.buffer(pointer, length))
     finally:
@@ -67,6 +60,6 @@ def taken(pointer: Any, length: int) -> bytes:
 
 
 def json_object(**members: Any) -> bytes:
-    """An object as the library reads it. A member that is None is left to the library's default."""
+    """Makes a JSON object. Leaves out members that are None: the library has defaults for them."""
     present = {name: value for name, value in members.items() if value is not None}
     return json.dumps(present, allow_nan=False).encode()

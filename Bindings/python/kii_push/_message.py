@@ -1,5 +1,3 @@
-"""A message, and its answers."""
-
 import json
 from datetime import UTC, datetime, timedelta
 from enum import Enum, IntEnum
@@ -11,7 +9,7 @@ from ._library import call, ffi, library
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-# The names of Kii's members in a payload with `aps`.
+# Kii's field names, and their short forms in payloads for APNs.
 _SHORT_KEYS = {
     "appID": "a",
     "sender": "s",
@@ -32,7 +30,7 @@ _SHORT_KEYS = {
 
 
 class FetchResult(Enum):
-    """What a handler answers. `FAILED` has the message handled again."""
+    """A handler's answer. After `FAILED` the library retries the message."""
 
     NEW_DATA = 0
     NO_DATA = 1
@@ -40,7 +38,7 @@ class FetchResult(Enum):
 
 
 class Kind(IntEnum):
-    """What sort of push a message is; UNKNOWN is one that a later library names."""
+    """The kind of a message. UNKNOWN is a kind that this version of the package does not know."""
 
     UNKNOWN = 0
     PUSH_TO_APP = 1
@@ -53,15 +51,15 @@ class Kind(IntEnum):
         return cls.UNKNOWN
 
 
-#: The code points of a reason that are passed on: at most 4 MiB, which the library takes. It stores 500 of them.
+#: Code points of a reason: at most 4 MiB in UTF-8, the library's limit for a text.
 _LONGEST = 1 << 20
 
 
 class Completion:
-    """Answers a message after its handler has returned: once, on any thread, within 30 s of the handler's call.
+    """Answers a message once, on any thread, within 30 s of the handler's call.
 
-    After that only a success counts, until the next attempt begins. Any other late answer, and a second one, raises
-    `Error` with the code `HANDLE` and changes nothing. A completion that is released unanswered has answered `FAILED`.
+    After 30 s only a success still counts, until the next attempt starts. Any other late answer, and a second answer,
+    raises `Error` with the code `HANDLE`. An unanswered completion answers `FAILED` when it is garbage-collected.
     """
 
     def __init__(self, handle: int) -> None:
@@ -69,16 +67,15 @@ class Completion:
         self._is_open = True
 
     def complete(self, result: FetchResult = FetchResult.NEW_DATA) -> None:
-        """Answers the message."""
         call(library().kii_push_complete, self._handle, FetchResult(result).value)
         self._is_open = False
 
     def fail(self, reason: str) -> None:
-        """Answers `FAILED`. The reason of the last attempt is stored with a dead letter."""
+        """Answers `FAILED`. A dead letter stores the reason of its last attempt, cut to 500 characters."""
         self._answer(library().kii_push_fail, reason)
 
     def reject(self, reason: str) -> None:
-        """Answers that no further attempt would help: the message is a dead letter at once."""
+        """Makes the message a dead letter at once, with this reason."""
         self._answer(library().kii_push_reject, reason)
 
     def _answer(self, function: Any, reason: str) -> None:
@@ -87,7 +84,7 @@ class Completion:
         self._is_open = False
 
     def __reduce__(self) -> NoReturn:
-        # A copy that is released would answer the message.
+        # `__del__` of a copy would answer the message.
         raise TypeError("a completion cannot be copied")
 
     def __del__(self) -> None:
@@ -99,16 +96,15 @@ class Completion:
 
 
 class Message:
-    """A message. It may be kept, and read on any thread."""
+    """A received message. It is valid on any thread, and after the handler has returned."""
 
-    #: The same at each attempt of one message.
+    #: The same at each attempt.
     id: int
-    #: 1 for the first.
+    #: From 1.
     attempt: int
     kind: Kind
-    #: The bytes that came.
     payload: bytes
-    #: The topic or bucket as a "kiicloud:" URI; None where the message names none.
+    #: The topic or bucket as a "kiicloud:" URI; None if the message names none.
     source: str | None
     #: When the message reached this machine, in UTC.
     received_at: datetime
@@ -132,10 +128,9 @@ class Message:
 
     @cached_property
     def fields(self) -> dict[str, Any]:
-        """The sender's members ("msg") and Kii's ("topic", "sender", "when"): the payload as JSON.
+        """The payload's members: the sender's ("msg") and Kii's ("topic", "sender", "when").
 
-        Kii's have these names too where the payload has `aps` and the short keys of APNs. Empty where the payload is no
-        JSON object.
+        Kii's short keys for APNs have their long names here. Empty if the payload is no JSON object.
         """
         try:
             value = json.loads(self.payload.decode())
@@ -153,11 +148,10 @@ class Message:
         return self.fields[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The field, or `default` where there is none."""
         return self.fields.get(name, default)
 
     def later(self) -> Completion:
-        """Has the message answered by the completion; what the handler returns does not count then."""
+        """Returns the completion that answers the message; the handler's return value is then ignored."""
         self._is_later = True
         return self._completion
 

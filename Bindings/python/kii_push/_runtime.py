@@ -1,5 +1,3 @@
-"""The runtime, and running it as a service."""
-
 import atexit
 import base64
 import json
@@ -20,10 +18,10 @@ logger = logging.getLogger("kii_push")
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """A message that was given up on."""
+    """A message that the library no longer retries."""
 
     id: int
-    #: When it reached this machine.
+    #: When the message reached this machine.
     received_at: datetime
     attempts: int
     reason: str
@@ -31,7 +29,7 @@ class DeadLetter:
 
     @classmethod
     def _of(cls, json: dict[str, Any]) -> "DeadLetter":
-        # A payload that is not UTF-8 is no text.
+        # Only a payload in UTF-8 is in "payload".
         text, encoded = json.get("payload"), json.get("payload_base64", "")
         payload = base64.b64decode(encoded) if text is None else text.encode()
         return cls(
@@ -40,10 +38,7 @@ class DeadLetter:
 
 
 class Runtime:
-    """A state directory with an inbox, and the agents that receive into it.
-
-    A runtime that nobody closes is closed when the interpreter ends, in order.
-    """
+    """A state directory with an inbox, and the agents that use it. The interpreter closes an open runtime at exit."""
 
     def __init__(
         self,
@@ -62,21 +57,21 @@ class Runtime:
         user_agent: str | None = None,
         call_timeout: float | None = None,
     ) -> None:
-        """Opens a runtime; None is the library's default.
+        """Opens a runtime. None selects a default.
 
-        - state_directory: $STATE_DIRECTORY, else kii-push in the user's state directory
-        - inbox: "file"; a message in "memory" does not outlive the process
-        - concurrent_handlers: how many handlers run at once; 4
-        - is_strictly_ordered: whether messages of one source wait for one that is tried again; False
-        - retry_delays: seconds before each further attempt; after the last one a message is a dead letter
-        - shutdown_grace: seconds that handlers have to answer when the runtime is closed; 10
-        - has_control_socket: whether the tool kii-push may ask this process; False
+        - state_directory: default $STATE_DIRECTORY, else kii-push in the user's state directory
+        - inbox: default "file"; a message in "memory" does not outlive the process
+        - concurrent_handlers: the most handlers that run at once; default 4
+        - is_strictly_ordered: whether messages of a source wait while an earlier one is retried; default False
+        - retry_delays: seconds before each further attempt; default [1, 5, 30, 300, 1800]
+        - shutdown_grace: seconds that handlers have to answer when the runtime is closed; default 10
+        - has_control_socket: whether the tool kii-push may query this process; default False
         - certificate_authority_file: certificates in PEM to trust instead of the system's
-        - client_certificate_file: a certificate in PEM for servers that ask for one
-        - client_key_file: the key to it in PEM, without a password, mode 0600; in the certificate's file
-        - proxy: the URL of one for the REST API
-        - user_agent: the field User-Agent of calls of the REST API; the library and libcurl with their versions
-        - call_timeout: seconds for a call of the REST API; 30
+        - client_certificate_file: a client certificate in PEM
+        - client_key_file: its key in PEM, without a password, mode 0600; default: in the certificate's file
+        - proxy: the URL of a proxy for the REST API
+        - user_agent: the User-Agent field of REST calls; default: the library and libcurl with their versions
+        - call_timeout: seconds for a REST call; default 30
         """
         settings = json_object(
             stateDirectory=None if state_directory is None else os.fspath(state_directory),
@@ -98,26 +93,26 @@ class Runtime:
         handle = ffi.new("kii_push_runtime *")
         call(library().kii_push_open, library().KII_PUSH_API, settings, len(settings), handle)
         self._handle: int = handle[0]
-        # Agents are kept here: one that runs goes on when the program lets go of it.
+        # A running agent must outlive the program's references to it.
         self._agents: list[Any] = []
         self._closed = threading.Event()
         _open[self] = None
 
     def close(self) -> None:
-        """Stops the agents, gives running handlers their grace, and stores what they have not answered.
+        """Stops the agents, and waits up to `shutdown_grace` for running handlers. A second call does nothing.
 
-        No handler is called after that. Closing twice is fine. A handler cannot close its own runtime (`CALLBACK`).
+        Unanswered messages stay in the inbox. Raises `Error` with the code `CALLBACK` inside a handler.
         """
         is_closed = True
         try:
             call(library().kii_push_close, self._handle)
         except Error as error:
             if error.code == ErrorCode.HANDLE:
-                self._closed.wait()  # another thread may be closing it still
+                self._closed.wait()  # another thread may still be closing the runtime
             else:
                 is_closed = False
                 raise
-        finally:  # Control-C is raised when the library has closed it
+        finally:  # a KeyboardInterrupt arrives after the library has closed the runtime
             if is_closed:
                 self._forget()
 
@@ -137,7 +132,7 @@ class Runtime:
         self.close()
 
     def dead_letters(self) -> Iterator[DeadLetter]:
-        """The messages that were given up on, oldest first."""
+        """Yields all dead letters, oldest first."""
         after = 0
         while page := self._dead_letters(after):
             yield from page
@@ -149,21 +144,21 @@ class Runtime:
         return [DeadLetter._of(letter) for letter in json.loads(taken(pointer[0], length[0]))]
 
     def retry(self, id: int) -> None:
-        """Has a dead letter handled again. `Error` with the code `STATE` where there is none."""
+        """Retries a dead letter. Raises `Error` with the code `STATE` if there is none, or if its handler runs."""
         call(library().kii_push_retry, self._handle, id)
 
     def drop(self, id: int) -> None:
-        """Removes a dead letter for good. `Error` with the code `STATE` where there is none."""
+        """Deletes a dead letter. Raises `Error` with the code `STATE` if there is none, or if its handler runs."""
         call(library().kii_push_drop, self._handle, id)
 
 
 def run(runtime: Runtime) -> int:
-    """Runs all agents of a runtime as a service, until SIGTERM or SIGINT, or until an agent stops by itself.
+    """Runs all agents of a runtime as a service until SIGTERM, SIGINT or a failure that stops an agent.
 
-    Takes over these two signals, tells systemd, and closes the runtime at the end. Returns the status to exit with: 0;
-    75 where the failure may pass; 77 or 78 where starting again would not help. The logger says why.
+    Takes over these two signals, notifies systemd, and finally closes the runtime. Returns the exit status: 0, or 75
+    for a failure that may pass, or 77 or 78 if a restart would not help. Logs the reason.
 
-    Raises `Error` inside a handler, and for a runtime that is closed, has no agent or has one that runs.
+    Raises `Error` inside a handler, or if the runtime is closed, has no agent or has a running agent.
     """
     status, error = served(runtime)
     log_end(status, error)
@@ -171,13 +166,12 @@ def run(runtime: Runtime) -> int:
 
 
 def served(runtime: Runtime) -> tuple[int, Error]:
-    """How the service of a runtime has ended, and why."""
     error = ffi.new("kii_push_error *")
     is_closed = True
     try:
         status = library().kii_push_run(runtime._handle, error)
         is_closed = status != os.EX_SOFTWARE
-    finally:  # what a signal handler raises comes when the library has closed it
+    finally:  # a signal handler's exception arrives after the library has closed the runtime
         if is_closed:
             runtime._forget()
     why = made(error, error.code)
@@ -187,18 +181,16 @@ def served(runtime: Runtime) -> tuple[int, Error]:
 
 
 def log_end(status: int, error: Error) -> None:
-    """Logs why a service has failed."""
     if status:
         logger.error("%s", error)
 
 
-# In the order in which they were opened.
 _open: dict[Runtime, None] = {}
 
 
 @atexit.register
 def _close() -> None:
-    # Callbacks on threads of the library must have ended before the interpreter does.
+    # No thread of the library may call Python after the interpreter has ended.
     for runtime in tuple(_open):
         try:
             runtime.close()

@@ -78,7 +78,7 @@ typedef enum kii_push_code {
     KII_PUSH_E_NETWORK = 6,
     /* The cloud refused: `status` is the HTTP status, `refusal` Kii's errorCode. */
     KII_PUSH_E_REFUSED = 7,
-    /* The agent already runs or was not started, or the message is being handled or does not exist. */
+    /* Not possible now: the agent runs or was not started, or the message is being handled or does not exist. */
     KII_PUSH_E_STATE = 8,
     /* Called inside a callback, where the function would wait for that callback. */
     KII_PUSH_E_CALLBACK = 9,
