@@ -1,14 +1,13 @@
 #ifndef CCURL_SHIM_H
 #define CCURL_SHIM_H
 
-// The type checks of curl's headers are macros around the variadic calls wrapped here.
+// The type checks are macros around the variadic functions that are wrapped here.
 #define CURL_DISABLE_TYPECHECK 1
-// CURLOPT_PROTOCOLS has a successor in 7.85, which the oldest libcurl that is supported (7.68) lacks.
+// CURLOPT_PROTOCOLS is deprecated. The oldest supported libcurl (7.68) lacks its successor of 7.85.
 #define CURL_DISABLE_DEPRECATION 1
 #include <curl/curl.h>
 
-// curl_easy_setopt(), curl_easy_getinfo() and curl_multi_setopt() are variadic, which Swift cannot call.
-// One wrapper per C argument type.
+// Swift cannot call variadic functions. These wrappers have one C argument type each.
 
 typedef size_t (*ccurl_bytes_callback)(char *bytes, size_t size, size_t count, void *context);
 
@@ -56,7 +55,7 @@ static inline CURLcode ccurl_easy_get_certificates(CURL *handle, struct curl_cer
     return curl_easy_getinfo(handle, CURLINFO_CERTINFO, value);
 }
 
-// CURLINFO_PRIVATE is declared as char ** though any pointer is kept there.
+// curl.h declares CURLINFO_PRIVATE as char **, but the value may be any pointer.
 static inline CURLcode ccurl_easy_get_private(CURL *handle, void **value) {
     return curl_easy_getinfo(handle, CURLINFO_PRIVATE, (char **)value);
 }
@@ -75,12 +74,12 @@ static inline CURLMcode ccurl_multi_set_timer_callback(CURLM *multi, curl_multi_
     return code ? code : curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
 }
 
-// The result sits in a union, and is gone once the handle is removed from its multi handle.
+// Invalid after curl_multi_remove_handle().
 static inline CURLcode ccurl_message_result(const CURLMsg *message) {
     return message->data.result;
 }
 
-// CURLOPT_QUICK_EXIT came with 7.87. Without it a handle that is removed waits for getaddrinfo() to return.
+// Since 7.87. Without CURLOPT_QUICK_EXIT, the removal of a handle waits until getaddrinfo() returns.
 static inline CURLcode ccurl_easy_set_quick_exit(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075700
     return curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
@@ -90,7 +89,7 @@ static inline CURLcode ccurl_easy_set_quick_exit(CURL *handle) {
 #endif
 }
 
-// CURLOPT_CA_CACHE_TIMEOUT came with 7.87: for so many seconds libcurl keeps the certificates of a file.
+// Since 7.87. libcurl caches the certificates of a CA file for `seconds`.
 static inline CURLcode ccurl_easy_set_authority_age(CURL *handle, long seconds) {
 #if LIBCURL_VERSION_NUM >= 0x075700
     return curl_easy_setopt(handle, CURLOPT_CA_CACHE_TIMEOUT, seconds);
@@ -101,7 +100,7 @@ static inline CURLcode ccurl_easy_set_authority_age(CURL *handle, long seconds) 
 #endif
 }
 
-// The file of certificates that libcurl was built to trust; NULL if there is none, and before 7.70, which does not say.
+// The default CA file of this libcurl; NULL if there is none, or before 7.70.
 static inline const char *ccurl_built_in_certificates(void) {
 #if LIBCURL_VERSION_NUM >= 0x074600
     const curl_version_info_data *version = curl_version_info(CURLVERSION_NOW);
@@ -111,7 +110,6 @@ static inline const char *ccurl_built_in_certificates(void) {
 #endif
 }
 
-// Casts in the macros keep Swift from seeing these.
 static inline curl_socket_t ccurl_socket_timeout(void) { return CURL_SOCKET_TIMEOUT; }
 static inline long ccurl_web_protocols(void) { return CURLPROTO_HTTP | CURLPROTO_HTTPS; }
 

@@ -1,2 +1,2 @@
-// SwiftPM takes a folder for a C target by a source in it; the functions are in Sources/KiiPushC.
+// SwiftPM recognises a C target by its source file. Sources/KiiPushC implements the functions.
 #include "kii_push.h"

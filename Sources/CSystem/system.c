@@ -29,7 +29,7 @@ int csystem_accept(int listener, int waits) {
 }
 
 int csystem_clock_alarm(void) {
-    // The time does not matter; this one is far away.
+    // Far in the future: only a change of the clock matters.
     const struct itimerspec time = {.it_value = {.tv_sec = 0x7fffffff}};
     const int descriptor = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (descriptor < 0) return -1;
@@ -58,7 +58,7 @@ int csystem_close_from(posix_spawn_file_actions_t *actions, int number) {
 }
 
 void csystem_name_thread(const char *name) {
-    // pthread_setname_np(3) refuses longer names. The result does not matter: a thread works without a name.
+    // pthread_setname_np(3) refuses longer names.
     char kept[16] = {0};
     strncpy(kept, name, sizeof kept - 1);
     pthread_setname_np(pthread_self(), kept);

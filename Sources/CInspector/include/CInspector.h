@@ -9,7 +9,7 @@ struct cinspector_file {
     const unsigned char *text;
 };
 
-/// The file with this name; NULL if there is none.
+/// NULL if there is no such file.
 const struct cinspector_file *cinspector_file(const char *name);
 
 #endif

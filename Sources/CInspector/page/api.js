@@ -3,10 +3,7 @@ import { member } from "./json.js";
 const token = document.querySelector('meta[name="kii-token"]').content;
 export const sendType = "application/vnd.kii.SendPushMessageRequest+json";
 
-/**
- * The URL that makes a browser ask for `target` byte by byte. Throws where it would ask for another one: it takes out the
- * steps `.` and `..`, turns `\` into `/`, cuts at `#`, and escapes what a URL should not have.
- */
+/** Returns the URL of `target`. Throws if the browser would request another URL, for example without `..` or `#`. */
 export function exact(target) {
   const url = location.origin + target;
   if (!target.startsWith("/") || target.includes("#") || new URL(url).href !== url) {
@@ -15,7 +12,7 @@ export function exact(target) {
   return url;
 }
 
-/** Asks the emulator as the app's administrator. Returns the answer's text; throws where it is a refusal. */
+/** Calls the emulator as the app's administrator, and returns the body. Throws if the status is an error. */
 export async function call(method, path, body, type = "application/json") {
   const headers = { Authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "Content-Type": type }) };
   const response = await fetch(exact(path), { method, body, headers });
@@ -25,14 +22,14 @@ export async function call(method, path, body, type = "application/json") {
   try {
     refusal = JSON.parse(text);
   } catch {
-    // The answer is not the emulator's; the status says enough.
+    // The body is no JSON: the error has the status only.
   }
   throw new Error([response.status, refusal.errorCode, refusal.message].filter(Boolean).join(" "));
 }
 
 export const ask = async (path) => JSON.parse(await call("GET", `/__kii/${path}`));
 
-/** Target and body of a request that sent a message by hand. Throws the reason if `request` cannot be sent again. */
+/** Returns target and body of a recorded request that sent a message. Throws the reason if it cannot be sent again. */
 export function sendOf({ event, method, target, raw }) {
   // A target may be the URL of another host, which must not get the token.
   const isSend = method === "POST" && /^\/+api\/+apps\/.*\/push\/+messages\/*$/.test(target.split("?")[0]);
@@ -43,16 +40,16 @@ export function sendOf({ event, method, target, raw }) {
   return { target, body };
 }
 
-/** The recipient of a target, as kii-push writes it: `topic` and `user:ID/todo`, or `user` and `ID`. */
+/** Returns a target's recipient: kind `topic` with a name such as `user:ID/todo`, or kind `user` with an ID. */
 export function destinationOf(target) {
-  // Kii's JavaScript SDK sends `//` and slashes at the end.
+  // Kii's JavaScript SDK sends double and trailing slashes.
   const steps = target.split("?")[0].split("/").filter(Boolean).slice(3, -2).map(decodeURIComponent);
   const [where, name] = steps.splice(-2);
   if (where === "users") return { kind: "user", name };
   return { kind: "topic", name: steps.length ? `${steps[0].replace(/s$/, "")}:${steps[1]}/${name}` : name };
 }
 
-/** A topic's name in its parts; without an owner it is the app's. */
+/** Splits a topic's name. A topic of the app has no owner. */
 export function partsOf(name) {
   const [, owner, id, topic] = /^(?:([a-z]+):([^/]+)\/)?(.*)$/.exec(name);
   return { owner, id, topic };

@@ -2,7 +2,7 @@ import { destinationOf, partsOf, sendOf, sendType } from "./api.js";
 import { button, say, unseen } from "./dom.js";
 import { compact, member, members } from "./json.js";
 
-// JSON and Swift escapes for invisible characters, which must not reach a terminal or an editor.
+// Invisible characters are escaped, since they must not reach a terminal or an editor.
 const hex = (value, width) => value.toString(16).padStart(width, "0");
 const jsonEscapes = (run) => run.split("").map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`).join("");
 const swiftEscapes = (run) => [...run].map((one) => `\\u{${hex(one.codePointAt(0), 1)}}`).join("");
@@ -18,7 +18,6 @@ function swiftValue(raw) {
   return `[${parts.join(", ") || (raw[0] === "{" ? ":" : "")}]`;
 }
 
-/** The push networks that a message is for. */
 const networksOf = (body) =>
   ["mqtt", "gcm", "fcm", "apns", "jpush"].filter((network) => member(body, network, "enabled") === "true");
 
@@ -65,10 +64,7 @@ function kiiPush(request) {
 
 const forms = { curl, Swift: swift, "kii-push": kiiPush };
 
-/**
- * Buttons that copy the text of `request()` in another format, or show why it throws; Swift and kii-push formats exist
- * only for sends.
- */
+/** Buttons that copy a recorded request. The forms Swift and kii-push need a request that sent a message. */
 export const copyButtons = (request, names = Object.keys(forms)) =>
   names.map((name) =>
     button(`Copy as ${name}`, async () => {

@@ -1,7 +1,7 @@
-// Elements and text. Whatever comes from outside becomes text nodes, never markup.
+// Text from outside becomes text nodes, never markup.
 
-// Characters that are invisible, turn the direction of writing or drive a terminal. The page shows their numbers, by
-// the same rule as kii-push. A joiner or a variation selector stays if it can shape the character before it.
+// Characters that are invisible, change the writing direction or control a terminal; the same as in kii-push. Joiners
+// and variation selectors are allowed after characters that they can shape.
 const rule = (kept) =>
   new RegExp(
     String.raw`(?:(?![${kept}\u200c\u200d\ufe00-\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]` +
@@ -13,7 +13,7 @@ export const unseen = rule("");
 const unseenInLines = rule("\\n");
 const number = (character) => `\\u{${character.codePointAt(0).toString(16).toUpperCase()}}`;
 
-/** `text` with its invisible characters in marked spans, as `\u{202E}`. */
+/** Shows each invisible character as a marked number, such as `\u{202E}`. */
 function shown(text, hidden = unseen) {
   const fragment = document.createDocumentFragment();
   let end = 0;
@@ -28,7 +28,7 @@ function shown(text, hidden = unseen) {
   return fragment;
 }
 
-/** An element; functions are listeners, and children that are no nodes are shown as text. */
+/** Creates an element. A function among the attributes is a listener; children other than nodes become text. */
 export function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -40,7 +40,7 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** Text in its lines. The keyboard can scroll it. */
+/** Text with line breaks, focusable so that the keyboard can scroll. */
 export const block = (text) => el("pre", { tabindex: "0" }, shown(text, unseenInLines));
 export const button = (text, click) => el("button", { type: "button", click }, text);
 export const dim = (text) => el("p", { class: "dim" }, text);
@@ -49,7 +49,7 @@ export const facts = (pairs) => {
   return el("dl", {}, known.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 };
 
-/** A cell is text, a node, or a class and its text. */
+/** A cell is text, a node, or `[class, text]`. */
 export function table(caption, titles, rows) {
   const head = el("tr", {}, titles.map((title) => el("th", { scope: "col" }, title)));
   const cell = (one) => (Array.isArray(one) ? el("td", { class: one[0] }, one[1]) : el("td", {}, one));
@@ -57,10 +57,7 @@ export function table(caption, titles, rows) {
   return el("table", {}, el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, body));
 }
 
-/**
- * Makes buttons a row of tabs: Tab reaches the chosen tab, arrows the others. Returns a function that marks a chosen
- * tab.
- */
+/** Makes tabs work by mouse and keyboard. Returns a function that marks a tab as chosen. */
 export function tabs(list, choose) {
   const all = [...list.querySelectorAll("[role=tab]")];
   const pick = (tab) => {
@@ -86,11 +83,11 @@ export function tabs(list, choose) {
   };
 }
 
-// Kii's IDs of users, things and installations, and UUIDs; no names that a person gives.
+// UUIDs, and Kii's IDs of users, things and installations, but no names that people choose.
 const identifiers =
   /(?<![\w-])(?:[\da-f]{8,12}(?:-[\da-f]{4}){3}-[\da-f]{8,12}|(?=[a-z]*\d)[\da-z]{20,})(?![\w-])/gi;
 
-/** `text` with its long identifiers cut, so that the text behind them is visible. */
+/** Shortens long identifiers, which would hide the text after them. */
 export const brief = (text) => text.replace(identifiers, (one) => `${one.slice(0, 6)}…`);
 
 const two = (value, width = 2) => String(value).padStart(width, "0");
@@ -102,14 +99,13 @@ export function clock(milliseconds, isExact = false) {
 
 export const tell = (element, text) => element.replaceChildren(shown(text));
 
-/** Shows a result at the page's foot. */
+/** Shows a result in the footer. */
 export function say(text, isBad = false) {
   const outcome = document.getElementById("outcome");
   tell(outcome, text);
   outcome.className = isBad ? "bad" : "";
 }
 
-/** Runs an action that may fail or be refused, and shows the error. */
 export async function attempt(action) {
   try {
     return await action();

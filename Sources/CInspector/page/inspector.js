@@ -9,7 +9,7 @@ import { missing, views } from "./views.js";
 const [list, detail, filter, pause] = ["list", "detail", "filter", "pause"].map((id) => document.getElementById(id));
 let place = { tab: "requests", key: null };
 let [words, listed] = [[], []];
-/** The filter's answers so far, by row. */
+/** Cached results of the filter, by row. */
 let met = new WeakMap();
 let [isPaused, isStale, isLoading, frame] = [false, false, false, 0];
 let [told, poll, loadedAt] = ["", null, 0];
@@ -20,7 +20,7 @@ const log = new Log((entry) => {
   draw();
 });
 
-/** Requests once the state of which the stream reports only changes. */
+/** Loads which installations are online. The event stream reports only changes. */
 async function countOnline() {
   const since = log.entries.at(-1);
   await attempt(async () => log.learn((await ask("installations")).installations, since));
@@ -38,10 +38,9 @@ function isMet(row, view) {
   return answer.is;
 }
 
-/** Whether the list is frozen: a pause applies to the rows of the stream. */
+/** Whether the list is paused. A tab that loads its rows cannot be paused. */
 const isHeld = () => isPaused && !views[place.tab].load;
 
-/** Renders the page, once in the next frame. */
 function draw() {
   frame ||= requestAnimationFrame(() => {
     frame = 0;
@@ -64,7 +63,6 @@ function drawHead() {
   document.getElementById("stream").className = log.state === "live" ? "ok" : "bad";
 }
 
-/** `isFresh`: whether to read the rows anew. */
 function drawList(isFresh) {
   const view = views[place.tab];
   if (isFresh) listed = view.rows(log, words);
@@ -85,7 +83,6 @@ function drawDetail() {
   detail.replaceChildren(...(row ? view.detail(row, log) : place.key === null ? [] : missing()));
 }
 
-/** Reloads the tab's data. */
 async function load() {
   const view = views[place.tab];
   isStale = Boolean(view.load) && isLoading;
@@ -94,11 +91,11 @@ async function load() {
   await attempt(() => view.load());
   isLoading = false;
   draw();
-  // A script sends no event when it advances.
+  // A fault script sends no events, so a running script is polled.
   if (view.isUnderWay?.(view.items) && view === views[place.tab]) loadLater();
 }
 
-/** Reloads at most once a second, however much happens meanwhile. */
+/** Reloads at most once a second. */
 function loadLater() {
   clearTimeout(poll);
   poll = setTimeout(load, Math.max(0, loadedAt + 1000 - performance.now()));
@@ -111,7 +108,7 @@ function go() {
   try {
     if (rest.length) key = decodeURIComponent(rest.join("/"));
   } catch {
-    // Not an address of this page: show the list.
+    // An invalid address shows the list.
   }
   const isOther = tab !== place.tab;
   if (isOther) {

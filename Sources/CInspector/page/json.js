@@ -1,4 +1,4 @@
-// JSON as text: big numbers, repeated keys and the order of members stay as sent.
+// Works on JSON text, which keeps big numbers, repeated keys and the order of members.
 
 const token = /\s*("[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+)/y;
 
@@ -12,7 +12,6 @@ const closes = (part) => part === "}" || part === "]";
 
 export const compact = (text) => [...tokens(text)].join("");
 
-/** One member a line. Very deep nesting is not indented further. */
 export function pretty(text) {
   let [out, depth, before] = ["", 0, ""];
   for (const part of tokens(text)) {
@@ -25,7 +24,7 @@ export function pretty(text) {
   return out;
 }
 
-/** The keys and texts of an object's members; for an array the texts of its elements, without keys. */
+/** Returns `[key, text]` for each member of an object, or `[undefined, text]` for each element of an array. */
 export function members(text) {
   const found = [];
   let [depth, key, parts] = [0, undefined, []];
@@ -44,11 +43,11 @@ export function members(text) {
   return found;
 }
 
-/** The text of a member, or of a member's member; the last one for a repeated key, as in parsers. */
+/** Text of the member at the path `names`. The last of repeated keys counts, as in JSON.parse. */
 export const member = (text, ...names) =>
   names.reduce((found, name) => found && members(found).findLast(([key]) => key === name)?.[1], text);
 
-/** The reason why `text` cannot be sent; `null` if it can. */
+/** The reason why `text` cannot be sent, or `null`. `isWhole`: whether `text` is a whole message, not its data only. */
 export function problem(text, isWhole) {
   let value;
   try {

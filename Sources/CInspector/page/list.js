@@ -2,13 +2,13 @@ import { el } from "./dom.js";
 
 const height = 26;
 
-/** Rows of one height; only the visible rows are elements. `cells` returns class, text and tooltip of each cell. */
+/** Makes elements for visible rows only. `cells(row)` returns `[class, text, tooltip]` for each cell. */
 class KiiList extends HTMLElement {
   cells = () => [];
   #rows = [];
   #elements = new Map();
   #body = el("div", { role: "rowgroup" });
-  /** The key of the row that Tab reaches. */
+  /** The key of the focusable row. */
   #active = null;
   #selected = null;
   #frame = 0;
@@ -24,7 +24,7 @@ class KiiList extends HTMLElement {
     new ResizeObserver(() => this.#draw()).observe(this);
   }
 
-  /** Shows `rows`, the first on top. The visible rows stay in place, unless they are the top. */
+  /** Shows other rows. A list that is scrolled down keeps its visible rows in place. */
   show(rows, selected) {
     const top = this.scrollTop;
     const anchor = top > 0 ? this.#rows[Math.floor(top / height)] : undefined;
@@ -54,7 +54,7 @@ class KiiList extends HTMLElement {
     const end = Math.min(this.#rows.length, Math.ceil((this.scrollTop + this.clientHeight) / height) + 8);
     const wanted = new Map();
     for (let index = first; index < end; index += 1) wanted.set(this.#rows[index].key, index);
-    // It stays an element when out of sight: Tab must find it.
+    // The focusable row needs an element even out of sight, for the Tab key.
     const active = this.#indexOf(this.#active);
     if (active >= 0) wanted.set(this.#active, active);
     for (const [key, element] of this.#elements) {

@@ -4,19 +4,18 @@ import { attempt, block, button, clock, dim, el, facts, say, table, tabs, tell }
 import { compact, member, members, pretty } from "./json.js";
 import { sendButtons } from "./sending.js";
 
-/** The kinds of a handler's answer, or of its absence; every other report of a receiver is a step on the way. */
+/** Delivery events that end an attempt, with their CSS classes. */
 const verdicts = {
   done: "ok", unreached: "warn", setAside: "warn", dismissed: "warn", presented: "warn", late: "warn", stuck: "warn",
   failed: "bad", handedBack: "bad", dead: "bad",
 };
-/** More rows than anybody reads. */
 const mostReceivers = 100;
 
 export const kindText = (kind) => kind?.toLowerCase().replaceAll("_", "-") ?? "message";
 
 export const sourceText = (source) => source?.replace("kiicloud://", "") ?? "";
 
-/** Each receiver of a message with its steps and its attempts. */
+/** Groups a message's delivery events by receiver and attempt. */
 export function receivers(message) {
   const found = new Map();
   for (const entry of message.deliveries) {
@@ -45,7 +44,7 @@ const verdictText = ({ kind, detail, pause_ms: pause }) =>
   [kind === "done" ? (detail ?? "done") : kind + (detail ? `: ${detail}` : ""), pause && `again after ${span(pause)}`]
     .filter(Boolean).join("; ");
 
-/** Asks a receiver to try a message again, or to remove it. */
+/** Returns a click listener that has the receiver retry or drop a message. `action`: `retry` or `drop`. */
 export const decide = (receiver, id, action) => () =>
   attempt(async () => {
     const path = `/__kii/dead-letters/${encodeURIComponent(receiver)}/${id}/${action}`;
@@ -58,7 +57,7 @@ export const decide = (receiver, id, action) => () =>
     dispatchEvent(new Event("reload"));
   });
 
-/** The verdicts in a list's format: `newData 2, failed 1`. */
+/** Returns a CSS class and a summary such as `newData 2, failed 1`. */
 export function outcome(message) {
   const counts = new Map();
   for (const { attempts } of receivers(message)) {
@@ -73,17 +72,14 @@ export function outcome(message) {
   return [worst, text || `→ ${message.installations.length || "nobody"}`];
 }
 
-/** Lets a person request another attempt after the last one has failed. */
+/** The Retry button of the last attempt, if the attempt has failed. */
 function again({ name, id, attempts }, index) {
   const { verdict } = attempts[index];
   const isOpen = index === attempts.length - 1 && (verdict?.kind === "dead" || verdict?.pause_ms);
   return isOpen ? button("Retry", decide(name, id, "retry")) : "";
 }
 
-/**
- * `silence`: the text for a receiver that has reported nothing. `records`: recorded times, by receiver and number,
- * then by kind.
- */
+/** `silence`: the text for an installation without delivery events. `records`: times of events, by `receiver/ID`. */
 function timeline(message, silence, records) {
   const { request } = message;
   const start = new Date(message.sent_at).getTime();
@@ -92,7 +88,7 @@ function timeline(message, silence, records) {
   const broker = request?.status < 300 ? offset(request) : "–";
   const told = receivers(message);
   const rows = told.slice(0, mostReceivers).flatMap((receiver) => {
-    // A retried dead letter counts from the start.
+    // For a retried dead letter, `attempt` restarts at 1. The table continues its count.
     let number = 0;
     return receiver.attempts.map(({ start: begun, verdict }, index) => [
       index ? "" : (receiver.name ?? receiver.installation),
@@ -116,7 +112,6 @@ function timeline(message, silence, records) {
   ];
 }
 
-/** A request and its answer, as far as the emulator kept them. */
 export function requestParts(request) {
   const body = (text) => block(/^[{[]/.test(text) ? pretty(text) : JSON.parse(text));
   const part = (title, text) => (text ? [el("h3", {}, title), body(text)] : []);
@@ -131,7 +126,7 @@ export function requestParts(request) {
   ];
 }
 
-/** The output of `kii-push explain` for a payload; nothing for a payload that is not JSON. */
+/** Shows the output of `kii-push explain`. Empty if the payload is not JSON. */
 function explanation(text) {
   const { kind, decided_by: decision, keys, keys_because: reason, bytes } = JSON.parse(text) ?? {};
   if (!kind) return [];
@@ -149,10 +144,10 @@ function explanation(text) {
 class KiiMessage extends HTMLElement {
   #log;
   #key;
-  /** The emulator's texts about the message and its payload, or the reason for their absence. */
+  /** Answers of the emulator: `{ text }` or `{ error }`; `null` while they are loaded. */
   #record = null;
   #explained = null;
-  /** By receiver and by the receiver's number for the message. */
+  /** Times of a receiver's events by kind, by `receiver/ID`. */
   #records = new Map();
   #part = "explain";
   #seen = "";
@@ -186,7 +181,7 @@ class KiiMessage extends HTMLElement {
     return this.#log.messages.get(this.#key);
   }
 
-  /** Shows new reports, and leaves in place the parts that a person may be reading. */
+  /** Shows new events, and leaves the chosen part alone, which a person may be reading. */
   refresh() {
     const { lack } = this.#log;
     const seen = `${this.#message?.changes} ${this.#record !== null} ${lack}`;
@@ -204,10 +199,7 @@ class KiiMessage extends HTMLElement {
     this.#learn(receivers(message).slice(0, mostReceivers));
   }
 
-  /**
-   * Asks receivers that have reported a verdict when they stored and acknowledged the message: only their record has
-   * that.
-   */
+  /** Loads the times at which receivers stored and acknowledged the message. The event stream lacks them. */
   async #learn(told) {
     for (const { name, id } of told.filter(({ attempts }) => attempts[0].verdict)) {
       const key = `${name}/${id}`;
@@ -215,7 +207,7 @@ class KiiMessage extends HTMLElement {
       this.#records.set(key, {});
       const path = `receivers/${encodeURIComponent(name)}/messages/${id}`;
       let times = {};
-      // A receiver writes the record a moment after it reports the verdict. At QoS 0 it acknowledges nothing.
+      // A receiver records these times a moment after it reports the verdict. At QoS 0 it acknowledges nothing.
       for (let tries = 0; tries < 5 && !times.acknowledged; tries += 1) {
         if (tries) await new Promise((resume) => setTimeout(resume, 200));
         const { events } = await ask(path).catch(() => ({ events: [] }));

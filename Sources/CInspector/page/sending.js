@@ -12,7 +12,6 @@ async function post(path, body) {
   location.hash = `#message/${encodeURIComponent(pushMessageID)}`;
 }
 
-/** The error in the form's text; shown while a person types. */
 function check() {
   const found = problem(fields.json.value, fields.whole.checked);
   tell(fields.problem, found ?? "");
@@ -23,7 +22,7 @@ function check() {
 async function openForm(target, body) {
   if (target) [fields.kind.value, fields.name.value] = [target.kind, target.name];
   if (body) {
-    // Fills in only the data if the message has no other members than the form adds.
+    // The form shows the data only if submitting the form adds all other members of the message.
     const data = member(body, "data");
     const plain = data && compact(body) === `{"data":${data},"mqtt":{"enabled":true}}`;
     fields.whole.checked = !plain;
@@ -37,13 +36,12 @@ async function openForm(target, body) {
   });
 }
 
-/** A topic or bucket as kii-push writes it: `alerts`, `user:ID/todo`. */
+/** The name of a topic or bucket in kii-push, such as `alerts` or `user:ID/todo`. */
 export function nameOf({ topicID, bucketID, objectScope }) {
   const owner = ["user", "group", "thing"].find((kind) => `${kind}ID` in objectScope);
   return (owner ? `${owner}:${objectScope[`${owner}ID`]}/` : "") + (topicID ?? bucketID);
 }
 
-/** Buttons that send the request of `request()` again, or show why it throws. */
 export function sendButtons(request) {
   const again = (action) => () => attempt(() => action(sendOf(request())));
   return [

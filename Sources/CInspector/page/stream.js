@@ -1,19 +1,17 @@
-// The emulator's events, in order, and the messages that they are about.
-
-// The page drops a message with all its deliveries, since people would take a part of it for the whole.
+// Limits of memory. The page drops a message with all its deliveries, since a part would look complete.
 const most = { entries: 10_000, characters: 16 << 20, told: 50 };
 
 export class Log {
-  /** Oldest first. A delivery of a known message is kept with that message, without an entry of its own. */
+  /** Oldest first. Delivery events of a known message are in `messages` only. */
   entries = [];
   /** By pushMessageID, oldest first. */
   messages = new Map();
-  /** By receiver, its last reports, oldest first. */
+  /** The last delivery events, by receiver, oldest first. */
   told = new Map();
-  /** The number of older entries dropped, here or at the emulator. */
+  /** Number of older events that this page or the emulator has dropped. */
   forgotten = 0;
 
-  /** The reason for a message without its request. */
+  /** The reason why a message has no request. */
   get lack() {
     return this.forgotten
       ? "Its request is not kept any more."
@@ -28,12 +26,12 @@ export class Log {
   #start = null;
   #source = null;
 
-  /** `changed` is called with each entry, and without one for another change of state. */
+  /** Calls `changed(entry)` for each event, and `changed()` for any other change. */
   constructor(changed) {
     this.#changed = changed;
   }
 
-  /** Reads only while the page is visible: a browser has six connections to a host, for all its tabs. */
+  /** Reads only while the page is visible: a browser has six connections to a host for all its tabs. */
   start() {
     const follow = () => (document.hidden ? this.#source?.close() : this.#open());
     document.addEventListener("visibilitychange", follow);
@@ -48,10 +46,10 @@ export class Log {
     for (const kind of ["request", "connection", "websocket", "delivery", "missed"]) {
       source.addEventListener(kind, ({ data, lastEventId }) => {
         const sequence = Number(lastEventId);
-        // A stream that began twice repeats entries.
+        // A reconnected stream may repeat events.
         if (sequence <= this.#last) return;
         this.#last = sequence;
-        // Bodies stay in the text, which is shorter and exact.
+        // Bodies are kept in the raw text only, which is exact.
         const { body, answer, ...entry } = JSON.parse(data);
         this.#keep({ ...entry, sequence }, data);
       });
@@ -59,13 +57,13 @@ export class Log {
     source.addEventListener("error", () => {
       this.state = "down";
       this.#changed();
-      // The browser reconnects by itself, except after a refusal.
+      // The browser reconnects by itself, except after an error status.
       if (source.readyState === EventSource.CLOSED) setTimeout(() => document.hidden || this.#open(), 2000);
     });
   }
 
   #greet({ start, app, root }) {
-    // A restarted emulator has other entries and another token: the page starts again with both.
+    // A restarted emulator has other events and another token, so the page reloads.
     if (this.#start !== null && this.#start !== start) return location.reload();
     this.#start = start;
     Object.assign(this, { app, root, state: "live" });
@@ -111,14 +109,14 @@ export class Log {
     if (told.length > most.told) told.shift();
   }
 
-  /** Returns the entry with which `entry` is kept and dropped. */
+  /** Returns the entry that is dropped together with `entry`. */
   #deliver(entry) {
     const message = this.#message(entry.message, entry, entry.push);
     message.deliveries.push(entry);
     return message.root;
   }
 
-  /** Returns the message `id`, with `entry` added to it. The first entry about a message creates and keeps it. */
+  /** Adds `entry` to the message `id`. The first entry creates the message, and the two are dropped together. */
   #message(id, entry, label) {
     let message = this.messages.get(id);
     if (!message) {
@@ -136,7 +134,7 @@ export class Log {
     for (const message of entry.messages) if (message.root === entry) this.messages.delete(message.key);
   }
 
-  /** Updates the online state from `installations`, requested when `since` was the last entry. */
+  /** Updates the online state. `since`: the last entry when `installations` were requested; later ones are newer. */
   learn(installations, since) {
     this.online = new Map(installations.map((one) => [one.installationID, one.online && one.transport]));
     for (const entry of this.entries.slice(this.entries.indexOf(since) + 1)) {

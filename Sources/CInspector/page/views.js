@@ -1,5 +1,5 @@
-// The content of each tab, and the details of a row. `item` is the word in the addresses of rows; `mark` changes when a
-// row needs rendering again. Some views load their data (`load`), again after the entries that `isMoved` names.
+// `item` begins the URL fragments of a tab's rows. If `mark` changes, the row's details are redrawn. Views with `load`
+// reload after events for which `isMoved` is true.
 import { ask, call, sendOf } from "./api.js";
 import { copyButtons } from "./copy.js";
 import { block, brief, button, clock, dim, el, facts, table } from "./dom.js";
@@ -7,7 +7,7 @@ import { member, members, pretty } from "./json.js";
 import { decide, kindText, outcome, requestParts, sourceText } from "./message.js";
 import { nameOf, sendButtons, sendTo } from "./sending.js";
 
-/** A cell with shortened identifiers, and the text behind it. */
+/** A cell with shortened identifiers, and the whole text as tooltip. */
 const what = (text, more = "") => ["what", [brief(text), more].filter(Boolean).join("  "), text];
 const buttons = (...all) => el("p", { class: "buttons" }, all);
 const link = (key) => el("a", { href: `#message/${encodeURIComponent(key)}` }, key);
@@ -56,7 +56,6 @@ function requestDetail(entry) {
   ];
 }
 
-/** A receiver's last reports, newest first. */
 function recent(log, name) {
   const rows = (log.told.get(name) ?? []).map(({ time, id, kind, attempt: count, detail, message }) => {
     const event = count ? `${kind} ${count}` : kind;
@@ -111,7 +110,7 @@ function faultCells(row) {
   return [["word", row.method ?? "any"], ["what", row.path], ["state bad", what], ["count", `× ${row.times}`]];
 }
 
-/** A view that loads its data. */
+/** A view that loads its rows by `ask`. */
 const asked = (view) => ({
   items: [],
   rows() {
@@ -155,7 +154,7 @@ export const views = {
       const words = [["word", kindText(row.kind)], what(sourceText(row.source), said)];
       return [["time", clock(Date.parse(row.sent_at))], ...words, [`state ${state}`, text]];
     },
-    // Finds even a message that only the emulator still knows.
+    // The emulator may have a message that the page has dropped.
     find: (key) => ({ key }),
     mark: Boolean,
     detail: ({ key }, log) => [document.createElement("kii-message").show(key, log)],

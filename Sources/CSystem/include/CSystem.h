@@ -2,34 +2,33 @@
 #define CSYSTEM_H
 
 #include <spawn.h>
-// Swift's Glibc module leaves these out.
+// Swift's Glibc module lacks these headers.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-// Calls that glibc shows to C with _GNU_SOURCE alone, and so not to Swift. All set errno and return -1 where they fail.
+// Functions that glibc declares only with _GNU_SOURCE, and so not for Swift. Unless noted, they return -1 and set errno
+// on failure. New descriptors are close-on-exec.
 
-// A socket of a stream, or of datagrams, that no program inherits.
 int csystem_socket(int family, int is_datagram);
 
-// Two ends of a local stream that no program inherits.
 int csystem_socket_pair(int ends[2]);
 
-// Takes the next connection of a listening socket. No program inherits it.
+// `waits`: whether the accepted socket is blocking.
 int csystem_accept(int listener, int waits);
 
-// A descriptor that becomes readable when the calendar is set.
+// A descriptor that becomes readable when the system clock is set.
 int csystem_clock_alarm(void);
 
-// A file in memory without a name, which no program can execute and no program inherits.
+// An unnamed file in memory. From Linux 6.3 on it is not executable.
 int csystem_memory_file(void);
 
-// Makes a file in memory read-only for everybody, for good.
+// Makes a file in memory read-only for all processes. This cannot be undone.
 int csystem_seal(int memory_file);
 
-// Whether orphans of the processes that this one has started become its children.
+// Whether orphaned descendants become children of this process, as in prctl(2). 0 on failure.
 int csystem_is_subreaper(void);
 
-// Has a program that is started begin without the descriptors from this number on. Returns an error's number, or 0.
+// Closes all descriptors from `number` on in the child. Returns an error number, or 0.
 int csystem_close_from(posix_spawn_file_actions_t *actions, int number);
 
 // Names the calling thread; Linux keeps 15 bytes.
