@@ -2,12 +2,12 @@ import Glibc
 import KiiPushActivation
 import KiiPushCore
 
-/// Appends each push to a file: an agent that need not run all the time.
+/// Appends each push to a file.
 ///
 ///     kii-push run --activate ActivatedAgent -- journal.txt
 ///
-/// starts it for a push, and keeps it running for the next ones. Started by hand it connects for itself; it is the same
-/// program both ways.
+/// This command starts the program for a push, and leaves the program running. If a person starts the program, it
+/// connects to the broker itself.
 struct Journal: RemoteNotificationHandler {
     let path: String
 
@@ -18,7 +18,7 @@ struct Journal: RemoteNotificationHandler {
         let file = open(self.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0, write(file, line, line.count) == line.count, fsync(file) == 0 else {
             if file >= 0 { close(file) }
-            // No message is lost by that: the handler is called again, after a while.
+            // The library retries the message.
             completion(.failed)
             return
         }
@@ -37,7 +37,7 @@ struct ActivatedAgent {
             print("usage: ActivatedAgent FILE, with KII_APP_ID, KII_APP_KEY and KII_BASE_URL set")
             exit(78)
         }
-        // What it was started for, if a push started it. The handler gets that message too.
+        // The push that started the program, if any. The handler gets this message too.
         if let message = LaunchOptions.current.remoteNotification { print("started for a \(message.kind) message") }
         let lifecycle = AgentLifecycle(launchOptions: .current)
         var settings = PushRuntime.Configuration()
@@ -59,7 +59,6 @@ struct ActivatedAgent {
         exit(end.status)
     }
 
-    /// On standard error: whoever started the program may want its output for something else.
     static func complain(_ text: String) {
         let line = Array("ActivatedAgent: \(text)\n".utf8)
         _ = write(2, line, line.count)

@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// Does everything that Documentation/library.md shows, and receives what was sent on the way.
+/// Runs the code of Documentation/library.md, and receives the messages that it sends.
 @main
 struct CloudTour {
     static func main() async throws {
@@ -37,7 +37,7 @@ struct CloudTour {
         try await askPatiently(session, registration.installationID)
         try await changeObjects(in: list, session)
         try await onboardLamp(owner: userID, session)
-        // One message of the topic, and one for each of the four things done to the bucket.
+        // One message from the topic, and one for each of four changes in the bucket.
         try await receive(5, with: agent)
         try await decideAboutDeadLetters(runtime)
     }

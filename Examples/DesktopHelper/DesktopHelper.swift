@@ -3,14 +3,14 @@ import KiiPushActivation
 import KiiPushCore
 import KiiPushDesktop
 
-/// Presents alerts on the desktop, and reacts to what the user chooses.
+/// Shows alerts on the desktop, and prints the user's choice.
 ///
-/// It has no window of its own, and so is in the background until the user opens a notification. Alerts come from
-/// KiiPushEmulator, which is asked for payloads as Apple's devices get them; a message without one is shown by its `msg`.
+/// The program has no window, so it is in the background until the user opens a notification. It requests payloads for
+/// APNs, which have alerts, from KiiPushEmulator. A message without an alert is shown by its `msg`.
 ///
 ///     kii-push run --activate DesktopHelper --present
 ///
-/// shows the alerts in its place, and starts it when the user opens one.
+/// This command shows the alerts itself, and starts the program when the user opens an alert.
 struct Kitchen: RemoteNotificationHandler, UserActionHandler, OpenedNotificationHandler {
     let lifecycle: AgentLifecycle
 
@@ -31,7 +31,7 @@ struct Kitchen: RemoteNotificationHandler, UserActionHandler, OpenedNotification
 
     func openedFromNotification(_ message: ReceivedMessage) {
         say("opened from", message.content?.alert?.body ?? "")
-        // Here a window would be in front. It is closed at once.
+        // A window would open here. This program returns to the background at once.
         self.lifecycle.willResignActive()
         self.lifecycle.didEnterBackground()
     }
@@ -82,7 +82,7 @@ struct DesktopHelper {
             }
         }
         let end = await PushService([agent]).run()
-        // Nobody would be there to be told of a click: what is shown is taken away, and shown again by the next start.
+        // Removes the notifications, since no process handles clicks now. The next start shows them again.
         presenter.close()
         if let error = end.error { say("DesktopHelper:", "\(error)") }
         exit(end.status)
@@ -91,7 +91,7 @@ struct DesktopHelper {
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
 
-/// Written at once, where `print` keeps what goes into a pipe or file until there is more of it.
+/// Writes at once. `print` buffers output to a pipe or file.
 func say(_ words: String...) {
     let line = Array((words.joined(separator: " ") + "\n").utf8)
     _ = write(1, line, line.count)

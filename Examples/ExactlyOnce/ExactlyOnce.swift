@@ -3,11 +3,11 @@ import Glibc
 import KiiPushCore
 import KiiPushPostgres
 
-// One gateway of a fleet. It counts what each agent gets in a table of its own:
+// A gateway of a fleet, which counts the messages of each agent in a table:
 //
 //     CREATE SCHEMA app; CREATE TABLE app.counter (agent text PRIMARY KEY, messages bigint NOT NULL);
 //
-// The table is right however often the program is killed, and whichever gateway goes on.
+// The counts are exact even if the program is killed, or another gateway takes over an agent.
 
 @main
 struct ExactlyOnce {
@@ -30,7 +30,7 @@ struct Counter: RemoteNotificationHandler {
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        // A message may come to a handler twice. The row is changed with the answer that counts, and with no other.
+        // A handler may get a message twice. Only the answer that counts executes the statement.
         completion(
             .newData,
             committing: SQLStatement(

@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// Reads a payload as Documentation/messages.md does: `MessageTour topic '{"topic":…}'`.
+/// Runs the code of Documentation/messages.md on a payload: `MessageTour topic '{"topic":…}'`.
 @main
 struct MessageTour {
     static func main() throws {

@@ -30,14 +30,14 @@ struct MinimalAgent {
                 if case .subscriptionFailed(_, let reason, _) = event { say("not subscribed: \(reason)") }
             }
         }
-        // Until SIGTERM or SIGINT. The status tells systemd whether to start it again.
+        // Runs until SIGTERM or SIGINT. The status tells systemd whether to restart the program.
         let end = await PushService([agent]).run()
         if let error = end.error { say("\(error)") }
         exit(end.status)
     }
 }
 
-/// Written at once; `print` keeps what goes into a pipe or a file.
+/// Writes at once. `print` buffers output to a pipe or file.
 func say(_ text: String) {
     let line = Array("\(text)\n".utf8)
     _ = write(1, line, line.count)

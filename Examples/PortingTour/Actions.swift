@@ -20,7 +20,7 @@ extension AppDelegate: UserActionHandler {
         _ action: UserAction, for message: ReceivedMessage, context: DeliveryContext,
         completionHandler completion: FetchCompletion
     ) {
-        // A tap on the notification itself comes here too, not to the reception handler.
+        // Also called for a tap on the notification itself.
         print("the user chose", action.identifier ?? "to open it")
         self.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
     }
@@ -34,6 +34,6 @@ final class Icon {
 }
 
 func showBadge(of agent: PushAgent, on icon: Icon) async {
-    // applicationIconBadgeNumber: the number now, and then each change.
+    // applicationIconBadgeNumber: the current number, then each change.
     for await number in agent.badges { await icon.show(number ?? 0) }
 }

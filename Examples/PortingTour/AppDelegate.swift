@@ -8,7 +8,7 @@ final class AppDelegate: RemoteNotificationHandler, OpenedNotificationHandler {
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        // Once for the data of a message, however often it comes.
+        // A message may come twice.
         let isNew = self.handled.withLock { $0.insert(context.messageID).inserted }
         if isNew { print("handling", message["msg"]?.string ?? "", "opened:", context.isUserOpened) }
         completion(isNew ? .newData : .noData)
@@ -20,7 +20,7 @@ final class AppDelegate: RemoteNotificationHandler, OpenedNotificationHandler {
 }
 
 func startApp(_ runtime: PushRuntime, _ configuration: PushAgent.Configuration) -> (PushAgent, AgentLifecycle) {
-    // application(_:didFinishLaunchingWithOptions:): it remembers the notification that the program was opened by.
+    // application(_:didFinishLaunchingWithOptions:). The options have the notification that opened the program.
     let lifecycle = AgentLifecycle(launchOptions: .current)
     let agent = PushAgent(
         runtime: runtime, configuration: configuration, handler: AppDelegate(), lifecycle: lifecycle,

@@ -1,14 +1,14 @@
 import KiiPushCore
 
 func unsubscribe(from topic: Topic, as session: KiiSession) async throws -> Bool {
-    // checkIsSubscribedSynchronous:error:, which here throws instead of saying no to everything
+    // checkIsSubscribedSynchronous:error: returns NO on an error. isSubscribed(to:) throws.
     guard try await session.isSubscribed(to: .topic(topic)) else { return false }
     try await session.unsubscribe(from: .topic(topic))
     return true
 }
 
 func logOut(_ agent: PushAgent) async throws {
-    // uninstallSynchronousWithDeviceToken:andError:, when run() has returned: it would make the installation again.
+    // uninstallSynchronousWithDeviceToken:andError:. Call it after run() has returned, since run() registers again.
     guard let registration = try agent.registration() else { return }
     try await agent.session().deleteInstallation(.id(registration.installationID))
 }

@@ -2,7 +2,7 @@ import Glibc
 import KiiPushCore
 import KiiPushDesktop
 
-/// Does what Documentation/porting.md shows, and receives one message.
+/// Runs the code of Documentation/porting.md, and receives one message.
 @main
 struct PortingTour {
     static func main() async throws {
@@ -51,7 +51,7 @@ struct PortingTour {
         print("a list for", type(of: handler), "on the main actor:", await list.texts.count)
 
         let stored = try await session.createObject(["dish": "soup"], in: Bucket("menu", in: .user("me")))
-        // As the cloud tells those who subscribe to the bucket.
+        // The payload for subscribers of the bucket.
         let payload = """
             {"bucketID":"menu","objectID":"\(stored.reference.id)","objectScopeType":"APP_AND_USER",\
             "objectScopeUserID":"\(registration.principal.id)"}

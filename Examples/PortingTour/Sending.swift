@@ -5,14 +5,14 @@ func sendMessage(_ text: String, to topic: Topic, as session: KiiSession) async 
     var apns = PushMessage.APNS(data: ["by": "porter"], alert: .init(body: text))
     apns.badge = 1
     apns.category = "invitation"
-    // KiiPushMessage: composeMessageWithAPNSFields:andGCMFields:. What goes to MQTT, and so to programs on Linux, is `data`.
+    // KiiPushMessage: composeMessageWithAPNSFields:andGCMFields:. Programs on Linux get `data`, over MQTT.
     var message = PushMessage(data: ["msg": JSONValue(text)])
     message.apns = apns
     try await session.send(message, to: .topic(topic))
 }
 
 func fetchObject(of message: ReceivedMessage, as session: KiiSession) async throws -> JSONValue? {
-    // eventSourceObject names it; refreshSynchronous: fetches it.
+    // eventSourceObject and refreshSynchronous:
     guard let object = message.sourceObject else { return nil }
     return try await session.object(object)
 }

@@ -4,7 +4,7 @@ func startLifecycle(_ options: LaunchOptions) -> AgentLifecycle {
     let lifecycle = AgentLifecycle(launchOptions: options)
     lifecycle.onForegroundRequest { message in
         print("to the front for", message.content?.alert?.body ?? "")
-        // Here the window is shown, and what shows it says:
+        // Show the window here, then:
         lifecycle.didBecomeActive()
     }
     return lifecycle

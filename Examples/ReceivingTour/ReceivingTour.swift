@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// Does what Documentation/receiving.md shows, until the user has opened a notification.
+/// Runs the code of Documentation/receiving.md until the user has opened a notification.
 @main
 struct ReceivingTour {
     static func main() async throws {
@@ -16,7 +16,7 @@ struct ReceivingTour {
         let runtime = try PushRuntime(configuration: settings)
         var configuration = PushAgent.Configuration(
             app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: url), account: .pseudoUser)
-        // For a broker on this machine; whoever has another one leaves it out.
+        // Plain TCP is only for a broker on this machine.
         configuration.usesTLS = variable("KII_PLAIN_TCP") == nil
         let lifecycle = startLifecycle(LaunchOptions())
         let agent = makeAgent(runtime, configuration, lifecycle)

@@ -1,9 +1,9 @@
-/* Prints each push to the topic "alerts": its ID, the attempt, and what stands in "msg".
+/* Prints each push to the topic "alerts": its ID, the attempt, and its member "msg".
  *
  *     cc agent.c -o agent $(pkg-config --cflags --libs kii-push)
  *
- * KII_APP_ID, KII_APP_KEY and KII_BASE_URL name the app; KII_CA_FILE a file of certificates to trust, where it is set,
- * and KII_SLEEP how many seconds a handler takes. */
+ * KII_APP_ID, KII_APP_KEY and KII_BASE_URL name the app. Optional are KII_CA_FILE, a file of trusted certificates, and
+ * KII_SLEEP, the seconds that the handler takes. */
 #include <kii_push.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int32_t on_message(void *context, const kii_push_message *message) {
     const char *seconds = getenv("KII_SLEEP");
     if (kii_push_field(message, "msg", 3, &text, &length, NULL)) text = "", length = 0;
     printf("%lld %d %.*s\n", (long long)message->id, message->attempt, (int)length, text);
-    /* Work that takes a while: a handler may block. */
+    /* A handler may block. */
     if (seconds) sleep(atoi(seconds));
     return KII_PUSH_NEW_DATA;
 }
@@ -26,7 +26,7 @@ static void on_event(void *context, const char *json, size_t length) {
     fprintf(context, "%.*s\n", (int)length, json);
 }
 
-/* A member of a configuration; the value holds no quotation marks and no backslashes. */
+/* A member of a JSON object. The value must not need escapes. */
 static const char *member(char *buffer, size_t size, const char *name, const char *variable) {
     const char *value = getenv(variable);
     snprintf(buffer, size, value ? "\"%s\": \"%s\"" : "\"%s\": null", name, value);

@@ -1,4 +1,4 @@
-// Prints each push to the topic "alerts": its ID, the attempt, and what stands in "msg".
+// Prints each push to the topic "alerts": its ID, the attempt, and its member "msg".
 package main
 
 /*
@@ -17,7 +17,7 @@ import (
 
 var msg = C.CString("msg")
 
-// handle runs on a thread of the library; the message is good until it returns.
+// handle runs on a thread of the library. The message is valid until handle returns.
 //
 //export handle
 func handle(_ unsafe.Pointer, message *C.kii_push_message) C.int32_t {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Prints each push to the topic "alerts": its ID, the attempt, and what stands in "msg"."""
+"""Prints each push to the topic "alerts": its ID, the attempt, and its member "msg"."""
 
 import os
 import sys

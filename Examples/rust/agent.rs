@@ -1,4 +1,4 @@
-//! Prints each push to the topic "alerts": its ID, the attempt, and what stands in "msg".
+//! Prints each push to the topic "alerts": its ID, the attempt, and its member "msg".
 //! Build it with: rustc --edition 2021 agent.rs
 use std::os::raw::c_void;
 use std::{env::var, process::exit, ptr, slice, thread::sleep, time::Duration};
@@ -24,7 +24,7 @@ extern "C" {
         value_length: *mut usize, error: *mut Error) -> i32;
 }
 
-/// Runs on a thread of the library; the message is good until it returns.
+/// Runs on a thread of the library. The message is valid until this function returns.
 extern "C" fn handle(_: *mut c_void, message: *const Message) -> i32 {
     let (name, mut value, mut length) = ("msg", ptr::null(), 0);
     let text = unsafe {
