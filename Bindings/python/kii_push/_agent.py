@@ -69,7 +69,7 @@ def reject(message: Message, rejection: Reject) -> None:
 def fail(message: Message, error: BaseException) -> None:
     logger.error("the handler of message %d has failed, attempt %d", message.id, message.attempt, exc_info=error)
     told = traceback.TracebackException(type(error), error, None)
-    # Notes would follow the exception's text.
+    # The last line is the exception's text, unless notes follow.
     told.__notes__ = None
     try:
         message.later().fail([*told.format_exception_only()][-1].strip())
@@ -168,7 +168,7 @@ class Agent:
         Returns False if the agent still runs after `timeout` seconds.
         """
         end = math.inf if timeout is None else time.monotonic() + timeout
-        # Python handles signals on the main thread, and not during a call of the library.
+        # Short waits on the main thread, since Python handles signals there, between calls of the library.
         longest = 0.25 if threading.current_thread() is threading.main_thread() else 3600.0
         while True:
             part = min(longest, max(0.0, end - time.monotonic()))
@@ -195,7 +195,7 @@ class Agent:
         except Error:
             raise
         except BaseException:
-            with contextlib.suppress(Error):  # it has stopped by itself meanwhile
+            with contextlib.suppress(Error):  # the agent has already stopped
                 self.stop()
                 self.wait()
             raise
@@ -248,7 +248,7 @@ class Agent:
         except Reject as rejection:
             reject(message, rejection)
             return LATER
-        except BaseException as error:  # a thread of the library must not see it, whatever it is
+        except BaseException as error:  # no exception may reach the library
             fail(message, error)
             return LATER
 

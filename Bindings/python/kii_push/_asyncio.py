@@ -79,7 +79,7 @@ class AsyncAgent:
         try:
             await asyncio.shield(stopped)
         except asyncio.CancelledError:
-            with contextlib.suppress(Error):  # it has stopped by itself meanwhile
+            with contextlib.suppress(Error):  # the agent has already stopped
                 self._agent.stop()
                 await stopped
             raise
@@ -125,7 +125,7 @@ class AsyncAgent:
         except Reject as rejection:
             reject(message, rejection)
             answer = LATER
-        except (Exception, SystemExit) as error:  # which would end the loop
+        except (Exception, SystemExit) as error:  # SystemExit would end the event loop
             fail(message, error)
             answer = LATER
         finally:

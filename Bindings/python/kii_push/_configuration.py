@@ -59,7 +59,7 @@ class User:
 
 @dataclass(frozen=True)
 class Thing:
-    """A thing by its vendor's ID; the first start registers it."""
+    """A thing by its vendor's ID. The first start registers the thing."""
 
     vendor_thing_id: str
     password: str = field(repr=False)

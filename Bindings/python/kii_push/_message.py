@@ -51,7 +51,7 @@ class Kind(IntEnum):
         return cls.UNKNOWN
 
 
-#: Code points of a reason: at most 4 MiB in UTF-8, the library's limit for a text.
+#: Limit of a reason in code points. The library refuses texts over 4 MiB.
 _LONGEST = 1 << 20
 
 
@@ -91,7 +91,7 @@ class Completion:
         if self._is_open:
             try:
                 self.complete(FetchResult.FAILED)
-            except Exception:  # its time has passed, or the interpreter ends
+            except Exception:  # too late, or the interpreter ends
                 pass
 
 

@@ -29,7 +29,7 @@ class DeadLetter:
 
     @classmethod
     def _of(cls, json: dict[str, Any]) -> "DeadLetter":
-        # Only a payload in UTF-8 is in "payload".
+        # "payload_base64" replaces a "payload" that is not UTF-8.
         text, encoded = json.get("payload"), json.get("payload_base64", "")
         payload = base64.b64decode(encoded) if text is None else text.encode()
         return cls(

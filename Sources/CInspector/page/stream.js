@@ -49,7 +49,7 @@ export class Log {
         // A reconnected stream may repeat events.
         if (sequence <= this.#last) return;
         this.#last = sequence;
-        // Bodies are kept in the raw text only, which is exact.
+        // The entry omits the parsed bodies: the JSON text is exact.
         const { body, answer, ...entry } = JSON.parse(data);
         this.#keep({ ...entry, sequence }, data);
       });

@@ -3,9 +3,9 @@
  *
  * A program opens a runtime (a state directory with an inbox), makes an agent in it with a handler, and starts the
  * agent. The library writes each message to the inbox, acknowledges it to the broker, and calls the handler, which
- * answers within 30 s. If the handler answers KII_PUSH_FAILED, or the process dies, the library calls it again for the
- * message. "retryDelays" limits the attempts: after the last one the message is a dead letter. An attempt in which the
- * process died counts only if no other message was being handled.
+ * answers within 30 s. If the handler answers KII_PUSH_FAILED, or the process dies, the library retries the message.
+ * After the last of "retryDelays" the message is a dead letter. An attempt in which the process died counts only if no
+ * other message was being handled.
  *
  *     kii_push_runtime runtime;
  *     kii_push_agent agent;
@@ -22,7 +22,8 @@
  * Rules for all functions:
  *
  * - Text is UTF-8. A text argument without a length in bytes must end with a zero. Text from the library always does.
- * - A function does not use its pointer arguments after it returns. Each function says how long its results are valid.
+ * - When a function returns, it has read or copied its pointer arguments, except `context`. Each function says how long
+ *   its results are valid.
  * - A handle is a number above zero, which the library never reuses. With a handle that has ended or is of another
  *   kind, a function fails with KII_PUSH_E_HANDLE.
  * - A function returns KII_PUSH_OK (0) or a kii_push_code. If it fails, it also writes the code and a text for people
@@ -176,7 +177,7 @@ typedef int32_t (*kii_push_handler)(void *context, const kii_push_message *messa
 typedef void (*kii_push_observer)(void *context, const char *json, size_t length);
 
 /*
- * Makes an agent. It does nothing before kii_push_register or kii_push_start.
+ * Makes an agent, which does nothing before kii_push_register, kii_push_start or kii_push_run.
  *
  * json: an object. Unknown members are an error.
  *   "app": {"id": …, "key": …, "baseURL": …, "thingIFBaseURL": …, "allowsPlainHTTP": false}. Optional are
@@ -193,7 +194,8 @@ typedef void (*kii_push_observer)(void *context, const char *json, size_t length
  *     names the trusted authorities: for the emulator, `caFile` of its emulator.json
  *   "transport": "tcp", "webSocket" or "automatic" (default): MQTT over TCP, or over WebSocket if TCP is blocked
  *   "isDevelopment": whether the installation is for development; default false
- *   "installationMembers": an object, further members of the call that creates the installation; default: unchanged
+ *   "installationMembers": an object, further members of the call that creates the installation; default: none, or
+ *     those of the existing installation
  *   "keepAlive": seconds without sending after which the agent pings the broker; default 45
  * handler: must not be NULL. The library passes `context` to it. `context` must stay valid until the runtime is closed.
  */
@@ -206,8 +208,8 @@ int32_t kii_push_agent_new(
 int32_t kii_push_observe(kii_push_agent agent, kii_push_observer observer, void *context, kii_push_error *error);
 
 /*
- * Registers the agent with the cloud, which then keeps messages for the agent. kii_push_start registers it too. Blocks,
- * for up to minutes if the network does not answer. Fails with KII_PUSH_E_STATE if the agent runs or is registering.
+ * Registers the agent with the cloud, which then keeps messages for the agent. kii_push_start does this too. Blocks, for
+ * minutes if the network does not answer. Fails with KII_PUSH_E_STATE if the agent runs or is registering.
  */
 int32_t kii_push_register(kii_push_agent agent, kii_push_error *error);
 
@@ -235,8 +237,8 @@ int32_t kii_push_wait(kii_push_agent agent, int64_t milliseconds, kii_push_error
  *
  * Returns the exit status; `error` says why it is not 0. 0 is success. 75 is a failure that may pass. 77 (the cloud
  * refuses the agent's credentials) and 78 mean that a restart would not help. 70 means that nothing was run or closed:
- * because of a call inside a callback or a fork, a handle that has ended, or a runtime without an agent or with a
- * running one.
+ * the call was inside a callback or a forked process, the handle has ended, or the runtime has no agent or a running
+ * agent.
  */
 int32_t kii_push_run(kii_push_runtime runtime, kii_push_error *error);
 
