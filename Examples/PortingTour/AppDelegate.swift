@@ -8,7 +8,7 @@ final class AppDelegate: RemoteNotificationHandler, OpenedNotificationHandler {
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        // A message may come twice.
+        // A message may come twice, with the same ID.
         let isNew = self.handled.withLock { $0.insert(context.messageID).inserted }
         if isNew { print("handling", message["msg"]?.string ?? "", "opened:", context.isUserOpened) }
         completion(isNew ? .newData : .noData)

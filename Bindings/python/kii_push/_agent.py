@@ -168,7 +168,7 @@ class Agent:
         Returns False if the agent still runs after `timeout` seconds.
         """
         end = math.inf if timeout is None else time.monotonic() + timeout
-        # Short waits on the main thread, since Python handles signals there, between calls of the library.
+        # Waits on the main thread are short: Python handles signals there, between calls of the library.
         longest = 0.25 if threading.current_thread() is threading.main_thread() else 3600.0
         while True:
             part = min(longest, max(0.0, end - time.monotonic()))

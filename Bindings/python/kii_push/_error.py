@@ -29,7 +29,7 @@ class ErrorCode(IntEnum):
     FORKED = 11
 
 
-# Remedies in Python.
+# Remedies for Python programs, in addition to the library's text.
 _HINTS: dict[int, str] = {
     ErrorCode.VERSION: "install libkiipush1 and python3-kii-push of one version",
     ErrorCode.CALLBACK: "call it on another thread than the handler's",

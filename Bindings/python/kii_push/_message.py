@@ -67,6 +67,7 @@ class Completion:
         self._is_open = True
 
     def complete(self, result: FetchResult = FetchResult.NEW_DATA) -> None:
+        """Answers the message."""
         call(library().kii_push_complete, self._handle, FetchResult(result).value)
         self._is_open = False
 
@@ -148,6 +149,7 @@ class Message:
         return self.fields[name]
 
     def get(self, name: str, default: Any = None) -> Any:
+        """Returns a field, or `default` if the message has no such field."""
         return self.fields.get(name, default)
 
     def later(self) -> Completion:

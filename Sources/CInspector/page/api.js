@@ -3,7 +3,7 @@ import { member } from "./json.js";
 const token = document.querySelector('meta[name="kii-token"]').content;
 export const sendType = "application/vnd.kii.SendPushMessageRequest+json";
 
-/** Returns the URL of `target`. Throws if the browser would request another URL, for example without `..` or `#`. */
+/** Returns the URL of `target`. Throws if the browser would change `target`, for example resolve `..` or cut at `#`. */
 export function exact(target) {
   const url = location.origin + target;
   if (!target.startsWith("/") || target.includes("#") || new URL(url).href !== url) {
@@ -12,7 +12,7 @@ export function exact(target) {
   return url;
 }
 
-/** Calls the emulator as the app's administrator, and returns the body. Throws if the status is an error. */
+/** Calls the emulator as the app's administrator, and returns the body. Throws on an error status. */
 export async function call(method, path, body, type = "application/json") {
   const headers = { Authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "Content-Type": type }) };
   const response = await fetch(exact(path), { method, body, headers });
@@ -22,14 +22,14 @@ export async function call(method, path, body, type = "application/json") {
   try {
     refusal = JSON.parse(text);
   } catch {
-    // The body is no JSON: the error has the status only.
+    // Not JSON: the error has the status only.
   }
   throw new Error([response.status, refusal.errorCode, refusal.message].filter(Boolean).join(" "));
 }
 
 export const ask = async (path) => JSON.parse(await call("GET", `/__kii/${path}`));
 
-/** Returns target and body of a recorded request that sent a message. Throws the reason if it cannot be sent again. */
+/** Returns target and body of a recorded request that sent a message. Throws if the request cannot be repeated. */
 export function sendOf({ event, method, target, raw }) {
   // A target may be the URL of another host, which must not get the token.
   const isSend = method === "POST" && /^\/+api\/+apps\/.*\/push\/+messages\/*$/.test(target.split("?")[0]);
@@ -40,7 +40,7 @@ export function sendOf({ event, method, target, raw }) {
   return { target, body };
 }
 
-/** Returns a target's recipient: kind `topic` with a name such as `user:ID/todo`, or kind `user` with an ID. */
+/** Recipient of a target: kind `topic` with a name such as `user:ID/todo`, or kind `user` with an ID. */
 export function destinationOf(target) {
   // Kii's JavaScript SDK sends double and trailing slashes.
   const steps = target.split("?")[0].split("/").filter(Boolean).slice(3, -2).map(decodeURIComponent);
@@ -49,7 +49,7 @@ export function destinationOf(target) {
   return { kind: "topic", name: steps.length ? `${steps[0].replace(/s$/, "")}:${steps[1]}/${name}` : name };
 }
 
-/** Splits a topic's name. A topic of the app has no owner. */
+/** A topic of the app has no owner. */
 export function partsOf(name) {
   const [, owner, id, topic] = /^(?:([a-z]+):([^/]+)\/)?(.*)$/.exec(name);
   return { owner, id, topic };

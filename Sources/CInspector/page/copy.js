@@ -2,7 +2,7 @@ import { destinationOf, partsOf, sendOf, sendType } from "./api.js";
 import { button, say, unseen } from "./dom.js";
 import { compact, member, members } from "./json.js";
 
-// Invisible characters are escaped, since they must not reach a terminal or an editor.
+// Escapes keep invisible characters out of terminals and editors.
 const hex = (value, width) => value.toString(16).padStart(width, "0");
 const jsonEscapes = (run) => run.split("").map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`).join("");
 const swiftEscapes = (run) => [...run].map((one) => `\\u{${hex(one.codePointAt(0), 1)}}`).join("");
@@ -64,7 +64,7 @@ function kiiPush(request) {
 
 const forms = { curl, Swift: swift, "kii-push": kiiPush };
 
-/** Buttons that copy a recorded request. The forms Swift and kii-push need a request that sent a message. */
+/** The forms Swift and kii-push need a request that sent a message. */
 export const copyButtons = (request, names = Object.keys(forms)) =>
   names.map((name) =>
     button(`Copy as ${name}`, async () => {

@@ -1,7 +1,7 @@
 // Text from outside becomes text nodes, never markup.
 
 // Characters that are invisible, change the writing direction or control a terminal; the same as in kii-push. Joiners
-// and variation selectors are allowed after characters that they can shape.
+// and variation selectors may follow characters that they can shape.
 const rule = (kept) =>
   new RegExp(
     String.raw`(?:(?![${kept}\u200c\u200d\ufe00-\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]` +
@@ -28,7 +28,7 @@ function shown(text, hidden = unseen) {
   return fragment;
 }
 
-/** Creates an element. A function among the attributes is a listener; children other than nodes become text. */
+/** A function among the attributes is a listener. Children other than nodes become text. */
 export function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -40,7 +40,7 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** Text with line breaks, focusable so that the keyboard can scroll. */
+/** Focusable, so that the keyboard can scroll the text. */
 export const block = (text) => el("pre", { tabindex: "0" }, shown(text, unseenInLines));
 export const button = (text, click) => el("button", { type: "button", click }, text);
 export const dim = (text) => el("p", { class: "dim" }, text);
@@ -57,7 +57,7 @@ export function table(caption, titles, rows) {
   return el("table", {}, el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, body));
 }
 
-/** Makes tabs work by mouse and keyboard. Returns a function that marks a tab as chosen. */
+/** Returns a function that marks a tab as chosen. */
 export function tabs(list, choose) {
   const all = [...list.querySelectorAll("[role=tab]")];
   const pick = (tab) => {
@@ -83,11 +83,10 @@ export function tabs(list, choose) {
   };
 }
 
-// UUIDs, and Kii's IDs of users, things and installations, but no names that people choose.
+// UUIDs, and Kii's IDs of users, things and installations.
 const identifiers =
   /(?<![\w-])(?:[\da-f]{8,12}(?:-[\da-f]{4}){3}-[\da-f]{8,12}|(?=[a-z]*\d)[\da-z]{20,})(?![\w-])/gi;
 
-/** Shortens long identifiers, which would hide the text after them. */
 export const brief = (text) => text.replace(identifiers, (one) => `${one.slice(0, 6)}…`);
 
 const two = (value, width = 2) => String(value).padStart(width, "0");
@@ -99,7 +98,6 @@ export function clock(milliseconds, isExact = false) {
 
 export const tell = (element, text) => element.replaceChildren(shown(text));
 
-/** Shows a result in the footer. */
 export function say(text, isBad = false) {
   const outcome = document.getElementById("outcome");
   tell(outcome, text);

@@ -1,7 +1,7 @@
 import { call } from "./api.js";
 import { attempt, say, tell } from "./dom.js";
 
-/** Starts the forms for faults. Calls `changed` after each change of the faults. */
+/** Calls `changed` after each change of the faults. */
 export function startFaulting(changed) {
   const fault = document.getElementById("fault");
   const script = document.getElementById("script");

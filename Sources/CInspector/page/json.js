@@ -24,7 +24,7 @@ export function pretty(text) {
   return out;
 }
 
-/** Returns `[key, text]` for each member of an object, or `[undefined, text]` for each element of an array. */
+/** Returns `[key, text]` for each member of an object; `key` is undefined for an array. */
 export function members(text) {
   const found = [];
   let [depth, key, parts] = [0, undefined, []];
@@ -47,7 +47,7 @@ export function members(text) {
 export const member = (text, ...names) =>
   names.reduce((found, name) => found && members(found).findLast(([key]) => key === name)?.[1], text);
 
-/** The reason why `text` cannot be sent, or `null`. `isWhole`: whether `text` is a whole message, not its data only. */
+/** The reason why `text` cannot be sent, or `null`. `isWhole`: `text` is a whole message, not its data only. */
 export function problem(text, isWhole) {
   let value;
   try {

@@ -2,7 +2,7 @@ import { el } from "./dom.js";
 
 const height = 26;
 
-/** Makes elements for visible rows only. `cells(row)` returns `[class, text, tooltip]` for each cell. */
+/** Only visible rows are elements. `cells(row)` returns `[class, text, tooltip]` for each cell. */
 class KiiList extends HTMLElement {
   cells = () => [];
   #rows = [];
@@ -24,7 +24,7 @@ class KiiList extends HTMLElement {
     new ResizeObserver(() => this.#draw()).observe(this);
   }
 
-  /** Shows other rows. A list that is scrolled down keeps its visible rows in place. */
+  /** A list that is scrolled down keeps its visible rows in place. */
   show(rows, selected) {
     const top = this.scrollTop;
     const anchor = top > 0 ? this.#rows[Math.floor(top / height)] : undefined;

@@ -15,7 +15,7 @@ export const kindText = (kind) => kind?.toLowerCase().replaceAll("_", "-") ?? "m
 
 export const sourceText = (source) => source?.replace("kiicloud://", "") ?? "";
 
-/** Groups a message's delivery events by receiver and attempt. */
+/** Delivery events of a message, by receiver and attempt. */
 export function receivers(message) {
   const found = new Map();
   for (const entry of message.deliveries) {
@@ -44,7 +44,7 @@ const verdictText = ({ kind, detail, pause_ms: pause }) =>
   [kind === "done" ? (detail ?? "done") : kind + (detail ? `: ${detail}` : ""), pause && `again after ${span(pause)}`]
     .filter(Boolean).join("; ");
 
-/** Returns a click listener that has the receiver retry or drop a message. `action`: `retry` or `drop`. */
+/** A click listener. `action`: `retry` or `drop`. */
 export const decide = (receiver, id, action) => () =>
   attempt(async () => {
     const path = `/__kii/dead-letters/${encodeURIComponent(receiver)}/${id}/${action}`;
@@ -72,7 +72,6 @@ export function outcome(message) {
   return [worst, text || `→ ${message.installations.length || "nobody"}`];
 }
 
-/** The Retry button of the last attempt, if the attempt has failed. */
 function again({ name, id, attempts }, index) {
   const { verdict } = attempts[index];
   const isOpen = index === attempts.length - 1 && (verdict?.kind === "dead" || verdict?.pause_ms);
@@ -88,7 +87,7 @@ function timeline(message, silence, records) {
   const broker = request?.status < 300 ? offset(request) : "–";
   const told = receivers(message);
   const rows = told.slice(0, mostReceivers).flatMap((receiver) => {
-    // For a retried dead letter, `attempt` restarts at 1. The table continues its count.
+    // `attempt` restarts at 1 for a retried dead letter; the table counts on.
     let number = 0;
     return receiver.attempts.map(({ start: begun, verdict }, index) => [
       index ? "" : (receiver.name ?? receiver.installation),
@@ -126,7 +125,7 @@ export function requestParts(request) {
   ];
 }
 
-/** Shows the output of `kii-push explain`. Empty if the payload is not JSON. */
+/** `text`: JSON output of `kii-push explain`, or null for a payload that is not JSON. */
 function explanation(text) {
   const { kind, decided_by: decision, keys, keys_because: reason, bytes } = JSON.parse(text) ?? {};
   if (!kind) return [];
@@ -181,7 +180,7 @@ class KiiMessage extends HTMLElement {
     return this.#log.messages.get(this.#key);
   }
 
-  /** Shows new events, and leaves the chosen part alone, which a person may be reading. */
+  /** Does not redraw the chosen part, which a person may be reading. */
   refresh() {
     const { lack } = this.#log;
     const seen = `${this.#message?.changes} ${this.#record !== null} ${lack}`;
@@ -199,7 +198,7 @@ class KiiMessage extends HTMLElement {
     this.#learn(receivers(message).slice(0, mostReceivers));
   }
 
-  /** Loads the times at which receivers stored and acknowledged the message. The event stream lacks them. */
+  /** Loads the times at which receivers stored and acknowledged the message. The stream lacks these times. */
   async #learn(told) {
     for (const { name, id } of told.filter(({ attempts }) => attempts[0].verdict)) {
       const key = `${name}/${id}`;

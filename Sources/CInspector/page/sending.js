@@ -36,7 +36,7 @@ async function openForm(target, body) {
   });
 }
 
-/** The name of a topic or bucket in kii-push, such as `alerts` or `user:ID/todo`. */
+/** A name as in kii-push: `alerts` or `user:ID/todo`. */
 export function nameOf({ topicID, bucketID, objectScope }) {
   const owner = ["user", "group", "thing"].find((kind) => `${kind}ID` in objectScope);
   return (owner ? `${owner}:${objectScope[`${owner}ID`]}/` : "") + (topicID ?? bucketID);

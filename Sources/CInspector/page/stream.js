@@ -11,7 +11,6 @@ export class Log {
   /** Number of older events that this page or the emulator has dropped. */
   forgotten = 0;
 
-  /** The reason why a message has no request. */
   get lack() {
     return this.forgotten
       ? "Its request is not kept any more."
@@ -109,14 +108,14 @@ export class Log {
     if (told.length > most.told) told.shift();
   }
 
-  /** Returns the entry that is dropped together with `entry`. */
+  /** Adds a delivery event to its message. Returns the entry that is dropped together with this event. */
   #deliver(entry) {
     const message = this.#message(entry.message, entry, entry.push);
     message.deliveries.push(entry);
     return message.root;
   }
 
-  /** Adds `entry` to the message `id`. The first entry creates the message, and the two are dropped together. */
+  /** Adds `entry` to the message `id`. The first entry creates the message; both are dropped together. */
   #message(id, entry, label) {
     let message = this.messages.get(id);
     if (!message) {
@@ -134,7 +133,7 @@ export class Log {
     for (const message of entry.messages) if (message.root === entry) this.messages.delete(message.key);
   }
 
-  /** Updates the online state. `since`: the last entry when `installations` were requested; later ones are newer. */
+  /** `since`: the last entry when `installations` were requested. Later entries are newer than `installations`. */
   learn(installations, since) {
     this.online = new Map(installations.map((one) => [one.installationID, one.online && one.transport]));
     for (const entry of this.entries.slice(this.entries.indexOf(since) + 1)) {

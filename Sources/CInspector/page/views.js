@@ -110,7 +110,6 @@ function faultCells(row) {
   return [["word", row.method ?? "any"], ["what", row.path], ["state bad", what], ["count", `× ${row.times}`]];
 }
 
-/** A view that loads its rows by `ask`. */
 const asked = (view) => ({
   items: [],
   rows() {

@@ -208,8 +208,8 @@ int32_t kii_push_agent_new(
 int32_t kii_push_observe(kii_push_agent agent, kii_push_observer observer, void *context, kii_push_error *error);
 
 /*
- * Registers the agent with the cloud, which then keeps messages for the agent. kii_push_start does this too. Blocks, for
- * minutes if the network does not answer. Fails with KII_PUSH_E_STATE if the agent runs or is registering.
+ * Registers the agent with the cloud, which then keeps messages for the agent. kii_push_start does this too. Blocks,
+ * for minutes if the network does not answer. Fails with KII_PUSH_E_STATE if the agent runs or is registering.
  */
 int32_t kii_push_register(kii_push_agent agent, kii_push_error *error);
 
