@@ -9,7 +9,7 @@ Open a `Runtime`, make an `Agent` in it with a handler, and call `run`::
         kii_push.Agent(runtime, app=app, account=kii_push.PseudoUser(), handler=handle)
         sys.exit(kii_push.run(runtime))
 
-The message is done when the handler returns. If the handler raises, the library retries the message, and logs the
+If the handler returns None, the message is done. If the handler raises, the library retries the message, and logs the
 traceback to the logger "kii_push".
 """
 
