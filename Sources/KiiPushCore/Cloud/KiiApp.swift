@@ -11,15 +11,15 @@ public struct KiiApp: Sendable, Hashable {
 
     /// Makes an app from its ID, its key and the addresses of its servers.
     ///
-    /// A call throws ``KiiInputError`` before it sends anything if one of these values is invalid.
+    /// A call throws ``KiiInputError`` before it sends anything if a value that the call uses is invalid.
     ///
     /// - Parameters:
     ///   - appID: the app's ID.
     ///   - appKey: the app's key.
     ///   - baseURL: the root of the REST API, usually ending in `/api`: an `https` URL, or an `http` URL of this
-    ///     machine.
-    ///   - thingIFBaseURL: the root of thing-if, the API for things, on the same server. Default: `baseURL` with
-    ///     `/thing-if` in place of its final `/api`.
+    ///     machine (of any machine with `allowsPlainHTTP`).
+    ///   - thingIFBaseURL: the root of thing-if, the API for things, on the same server. Default: `baseURL` without its
+    ///     final `/api`, plus `/thing-if`.
     ///   - allowsPlainHTTP: whether calls may send the app's key and tokens unencrypted to another machine. Default:
     ///     no.
     public init(
@@ -36,7 +36,7 @@ public struct KiiApp: Sendable, Hashable {
 }
 
 extension KiiApp {
-    /// Kii's sites follow this rule. For its EU site, Kii documents no address.
+    /// Kii's sites follow this rule. For its EU site, Kii documents no thing-if address.
     private static func thingIFBaseURL(beside baseURL: String) -> String {
         let root = baseURL.withoutLastSlashes
         return (root.hasSuffix("/api") ? root.dropLast("/api".count) : root) + "/thing-if"
@@ -75,7 +75,7 @@ extension KiiApp {
 
     package var origin: Origin? { Origin(of: self.baseURL.withoutLastSlashes) }
 
-    /// The credentials of HTTP's `Basic` scheme (RFC 7617 section 2).
+    /// RFC 7617 section 2.
     var basicCredentials: Secret { Secret(Base64.encode(Array("\(self.appID):\(self.appKey.reveal())".utf8))) }
 
     var tokenIssuer: String { self.issuer ?? self.origin?.description ?? self.baseURL }
@@ -95,6 +95,5 @@ extension StringProtocol {
             && self.last != " "
     }
 
-    /// Whether the text can end neither a header line nor a URL.
     var isVisibleASCII: Bool { !self.isEmpty && self.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }

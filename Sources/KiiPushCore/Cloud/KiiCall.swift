@@ -1,8 +1,8 @@
 package struct KiiCall<Answer: Sendable>: Sendable {
     package let method: HTTPMethod
     package let path: KiiPath
-    /// The statuses of success. Any other status is an error, even within 200 to 299: a network's sign-in page answers
-    /// 200 to every request.
+    /// The statuses of success. Other statuses from 200 to 299 are errors: a network's sign-in page answers 200 to
+    /// every request.
     package let statuses: Set<Int>
     package let read: @Sendable (KiiResponse) throws(KiiResponseError) -> Answer
     package var service = KiiService.api
@@ -13,12 +13,12 @@ package struct KiiCall<Answer: Sendable>: Sendable {
     package var body = KiiBody.none
     /// Whether two requests have the effect of one, so that the client may repeat the call (RFC 9110 section 9.2.2).
     package var isIdempotent: Bool
-    /// Secrets in the request. The client removes these texts from errors.
+    /// Secrets in the request. The client removes secrets of 4 bytes or more from errors.
     package var secrets: [Secret] = []
     /// Converts a refusal that is an expected answer, such as "not subscribed", into that answer; otherwise returns
     /// `nil`.
     package var answerFromRefusal: @Sendable (KiiError) -> Answer? = { _ in nil }
-    /// Like ``answerFromRefusal``, for a repeated request, if the cloud may have carried out the first request.
+    /// Like ``answerFromRefusal``, for a repeated request, if the cloud may have carried out an earlier request.
     package var answerFromRepetition: @Sendable (KiiError) -> Answer? = { _ in nil }
 
     package init(
@@ -51,8 +51,8 @@ package struct KiiCall<Answer: Sendable>: Sendable {
 }
 
 extension KiiCall where Answer == Void {
-    /// Makes a call. A repeated DELETE succeeds if the resource does not exist (404). A 404 for a missing app, or
-    /// without an error code of Kii's, stays an error.
+    /// If the cloud may have carried out a DELETE, its repetition succeeds if the resource does not exist (404). A 404
+    /// for a missing app, or without an error code of Kii's, stays an error.
     package init(_ method: HTTPMethod, _ path: KiiPath, statuses: Set<Int>) {
         self.init(method, path, statuses: statuses) { _ in }
         guard method == .delete else { return }
@@ -64,8 +64,8 @@ extension KiiCall where Answer == Void {
 }
 
 extension KiiCall where Answer == Bool {
-    /// Makes a PUT that creates a resource. Unless `acceptsExisting`, the client does not repeat the PUT: the
-    /// repetition would find the resource of the first request.
+    /// Makes a PUT that creates a resource. Unless `acceptsExisting`, the client does not repeat a PUT that the cloud
+    /// may have carried out: the repetition would find the resource of the first request.
     static func making(
         _ path: KiiPath, statuses: Set<Int>, existing code: String, acceptsExisting: Bool
     ) -> Self {
@@ -90,7 +90,6 @@ package enum KiiService: Sendable {
 }
 
 package enum KiiAuthorization: Sendable {
-    /// No `Authorization` field: the body contains the credentials.
     case none
     case app
     case token
@@ -103,7 +102,6 @@ package enum KiiBody: Sendable {
     case json(JSONValue, mediaType: String)
     case bytes([UInt8], mediaType: String)
 
-    /// `name` is the middle part of the media type, such as `RegistrationRequest`.
     static func kii(_ name: String, _ members: JSONMembers) -> KiiBody {
         .json(.object(members), mediaType: "application/vnd.kii.\(name)+json")
     }

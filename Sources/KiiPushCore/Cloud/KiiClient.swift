@@ -5,9 +5,9 @@
 ///
 /// ## Errors
 /// - ``KiiInputError``: a value is invalid. The client sent nothing.
-/// - ``KiiError``: Kii refused the call, at the last attempt if there were several.
+/// - ``KiiError``: the answer has an error status, at the last attempt if there were several.
 /// - ``KiiResponseError``: the answer differs from Kii's documentation.
-/// - ``TransportError``: no answer arrived.
+/// - ``TransportError``: no complete answer arrived.
 /// - `CancellationError`: the task was cancelled.
 ///
 /// If `isInDoubt` of a ``KiiError`` or ``TransportError`` is true, the cloud may have carried out the call. A
@@ -66,7 +66,7 @@ public struct KiiClient: Sendable {
             url += (position == 0 ? "?" : "&") + item.name.percentEncoded + "=" + item.value.percentEncoded
         }
         var request = HTTPRequest(method: call.method.rawValue, url: url, timeout: self.timeout)
-        // Kii's reference requires only `Authorization`. All of Kii's SDKs also send these two fields.
+        // Kii's reference requires only `Authorization`. Kii's SDKs also send these two fields.
         request.fields = [
             HTTPField("X-Kii-AppID", self.app.appID), HTTPField("X-Kii-AppKey", self.app.appKey.reveal()),
         ]

@@ -48,7 +48,6 @@ extension KiiError: CustomStringConvertible {
         }
     }
 
-    /// Whether a token, which may be valid, tried to list installations of another owner.
     private var isAboutOthersInstallations: Bool {
         guard self.operation.method == .get, self.operation.path.hasSuffix("/installations") else { return false }
         return self.status == 401 && self.errorCode == KiiErrorCode.unauthorized

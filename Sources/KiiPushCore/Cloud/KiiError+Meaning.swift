@@ -1,6 +1,6 @@
 extension KiiError {
-    /// Whether the cloud refused the token itself: 401, or 403 with `WRONG_TOKEN`. If the answer names the token's
-    /// owner, the token is valid, and the owner lacks a right.
+    /// Whether the cloud refused the token itself: `WRONG_TOKEN`, or 401 except for a wrong password or a disabled
+    /// principal. If the answer names the token's owner, the token is valid, and the owner lacks a right.
     ///
     /// - Source: `authenticatedPrincipalID` in Kii's answers with `UNAUTHORIZED`
     var refusesToken: Bool {
@@ -16,12 +16,11 @@ extension KiiError {
         return self.refusesCredentials || [400, 401, 403].contains(self.status)
     }
 
-    /// Whether the resource to create exists already. Kii's reference and live answers have the status 409; Kii's guide
-    /// for buckets has 404.
+    /// Kii's reference and live answers have the status 409 for an existing resource; Kii's guide for buckets has 404.
     func saysItExists(_ code: String) -> Bool { self.errorCode == code || self.status == 409 }
 
-    /// Whether the resource does not exist. A 404 without a body may answer a HEAD. A 404 with a body, but without a
-    /// code of Kii's, may come from a proxy.
+    /// A 404 without a body means yes: it may answer a HEAD. A 404 with a body, but without a code of Kii's, means no:
+    /// it may come from a proxy.
     func saysItIsAbsent(_ codes: Set<String>) -> Bool {
         guard let errorCode = self.errorCode else { return self.status == 404 && self.bodyByteCount == 0 }
         return codes.contains(errorCode)

@@ -4,10 +4,10 @@ extension KiiError {
         let http = response.http
         self.init(operation: response.operation, status: http.status, bodyByteCount: http.body.count)
         var bodySeconds: Int64?
-        // The body may be HTML or empty. If the body is not a JSON object, only the status counts.
+        // The body may be HTML or empty. If the body is not a JSON object, only the status and the header fields count.
         if let body = try? JSONValue(parsing: http.body), let members = body.members {
             let withheld = WithheldTexts(secrets)
-            // Any web server may use the key `error`. Only OAuth's codes under that key come from the cloud.
+            // Any web server may use the key `error`. Under that key, only OAuth's codes count as the cloud's.
             let code =
                 body["errorCode"]?.string ?? body["error"]?.string.flatMap { OAuth.errors.contains($0) ? $0 : nil }
             self.errorCode = code.flatMap { $0.isErrorCode && !withheld.isHeld(in: $0) ? $0 : nil }
@@ -30,7 +30,7 @@ private enum OAuth {
 }
 
 extension String {
-    /// Whether the text has the form of an error code. A server may echo any other text.
+    /// Whether the text has the form of an error code. Another text may be an echo of the request.
     fileprivate var isErrorCode: Bool {
         (1...64).contains(self.utf8.count) && self.utf8.allSatisfy { $0.isLetterOrDigit(or: "_") }
     }

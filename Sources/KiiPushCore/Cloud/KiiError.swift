@@ -18,7 +18,7 @@ public struct KiiError: Error, Sendable, Hashable {
     /// - Source: the longer of the header field `Retry-After` (seconds or a date) and the body's `retryAfter` (seconds)
     public var retryAfter: Duration?
     package var bodyByteCount: Int
-    /// Whether the cloud may have carried out the call despite the error. A repetition may then have a second effect.
+    /// Whether a repetition may have a second effect: the cloud may have carried out the call despite the error.
     public var isInDoubt: Bool
 
     package init(
@@ -44,7 +44,7 @@ public struct KiiError: Error, Sendable, Hashable {
     package var isOfCloud: Bool { self.errorCode != nil }
 
     /// Whether the cloud refused the token, or the name and password. Kii also answers 401 `UNAUTHORIZED` if the
-    /// principal lacks a right. False for a disabled principal.
+    /// principal lacks a right. False for a disabled principal or a locked login name.
     package var refusesCredentials: Bool {
         guard !self.saysDisabled, !self.saysLocked else { return false }
         let codes: [String] = [

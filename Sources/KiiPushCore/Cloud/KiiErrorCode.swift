@@ -1,4 +1,4 @@
-/// Kii's error codes that the library distinguishes, in the server's spelling.
+/// Kii's error codes that the library distinguishes.
 package enum KiiErrorCode {
     /// 401: the principal lacks the right, or the token is not valid.
     package static let unauthorized = "UNAUTHORIZED"

@@ -1,8 +1,8 @@
-/// Reads the members of an answer's JSON. Ignores unknown members, and treats `null` as absent.
+/// Ignores unknown members of an answer, and treats `null` as absent.
 package typealias KiiFields = JSONReader<KiiResponseError>
 
 extension KiiFields {
-    /// The longest string, in bytes. Servers accept no longer values in paths and header fields.
+    /// The longest string that is read, in bytes. Servers usually refuse longer values in paths and header fields.
     package static var maximumTextBytes: Int { 8192 }
 
     private func first(_ keys: [String]) -> Self? {
@@ -47,21 +47,21 @@ extension KiiFields {
         return number
     }
 
-    /// Reads a number of seconds. A number beyond `Int64` means "never", and counts as absent.
+    /// A number beyond `Int64` means "never", and counts as absent.
     package func optionalSeconds(_ keys: String...) throws(KiiResponseError) -> Int64? {
         guard let member = self.first(keys) else { return nil }
         if let number = member.value.double, number >= 0x1p63 { return nil }
         return try member.wholeNumber()
     }
 
-    /// Reads a port. Port 0 counts as absent, since no server listens on it.
+    /// Port 0 counts as absent, since no server listens on it.
     package func optionalPort(_ key: String) throws(KiiResponseError) -> UInt16? {
         guard let number = try self.optionalInteger(key) else { return nil }
         guard let port = UInt16(exactly: number) else { throw self.error(.outOfRange, at: key) }
         return port == 0 ? nil : port
     }
 
-    /// Reads a Boolean. Answers about installations contain the strings `true` and `false` instead.
+    /// Answers about installations contain the strings `true` and `false` instead.
     package func optionalBool(_ key: String) throws(KiiResponseError) -> Bool? {
         guard let member = self.present(key)?.value else { return nil }
         if let bool = member.bool { return bool }

@@ -1,6 +1,6 @@
 /// The error for a value that the library refuses before it sends anything.
 ///
-/// The error never contains the value. A repetition with the same value fails again.
+/// The error contains no value, but may name a JSON key. A repetition with the same value fails again.
 public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Field: String, Sendable, Hashable {
         case appID, appKey, baseURL, thingIFBaseURL

@@ -1,4 +1,4 @@
-/// A path in the REST API. Each value is percent-encoded, so that no character of an ID can leave its segment.
+/// A path in the REST API. Each value is percent-encoded, so that an ID cannot begin another segment.
 package struct KiiPath: Sendable {
     private var text: String
     private var flaw: KiiInputError?

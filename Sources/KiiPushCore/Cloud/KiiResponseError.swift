@@ -3,8 +3,8 @@
 /// The error names the place in the answer, never the content.
 public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Problem: Sendable, Hashable {
-        /// A status from 200 to 299 that the call never has. A proxy or a network's sign-in page may send such a
-        /// status.
+        /// A status from 200 to 299 that Kii does not document for the call. A proxy or a network's sign-in page may
+        /// send such a status.
         case unexpectedStatus
         /// The body is not JSON, or exceeds the parser's limits.
         case notJSON(JSONError)

@@ -3,7 +3,7 @@ package enum RetryAfter {
     static let longest = Duration.seconds(30 * 86_400)
 
     /// The longer of the header field's wait and the body's. A date in the field counts from the answer's own `Date`,
-    /// so that differing clocks do not matter.
+    /// if present, so that differing clocks do not matter.
     ///
     /// - Source: RFC 9110 sections 10.2.3 (`Retry-After`) and 6.6.1 (`Date`); KiiThingSDK for the body's `retryAfter`
     package static func duration(

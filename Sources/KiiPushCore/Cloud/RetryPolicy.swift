@@ -3,14 +3,15 @@
 /// A repetition must not have a second effect. The client therefore repeats:
 /// - any call after 425, and after 429 or 503 with a requested wait: the server did nothing;
 /// - any call if the connection or the TLS handshake failed, except for a certificate problem;
-/// - any call if a reused connection answers 421, or 408 within 1 s: at once, over a new connection;
+/// - any call if a reused connection answers 421, or (HTTP/1.1) 408 within 1 s: at once, over a new connection, even
+///   with ``none``;
 /// - an idempotent call after 408, 429, 502, 503 and 504, after a lost connection, and after a timeout.
 ///
 /// These calls are not idempotent: sending a message, creating an object, registering, changing a password, refreshing
 /// a token, and any call with `acceptsExisting: false`.
 ///
-/// The wait doubles with each repetition. The client never shortens a wait that the server requests: if that wait
-/// exceeds the rest of `budget`, the call fails at once. Cancellation ends a wait at once.
+/// The wait doubles with each repetition, up to `maximumDelay`. The client never shortens a wait that the server
+/// requests. If a wait exceeds the rest of `budget`, the call fails at once. Cancellation ends a wait at once.
 ///
 /// - Source: RFC 9110 sections 9.2.2 (repetition), 15.5.9 (408) and 15.5.20 (421); RFC 8470 section 5.2 (425)
 public struct RetryPolicy: Sendable {
@@ -48,7 +49,7 @@ public struct RetryPolicy: Sendable {
         (self.maximumDelay, self.clock, self.jitter) = (maximumDelay, clock, jitter)
     }
 
-    /// Every call is one request.
+    /// The client repeats no call, except at once after 421 or an early 408; see ``RetryPolicy``.
     public static let none = RetryPolicy(maximumRequests: 1)
     /// For requests of an MQTT endpoint, which the cloud needs time to make.
     package static let endpoint = RetryPolicy(
@@ -56,7 +57,7 @@ public struct RetryPolicy: Sendable {
 }
 
 extension RetryPolicy {
-    /// Repeats `request`. `isInDoubt` is true if the cloud may have carried out an earlier request of this call.
+    /// `isInDoubt` is true if the cloud may have carried out an earlier request of this call.
     func repeating<Output>(
         isIdempotent: Bool, _ request: (_ isInDoubt: Bool) async throws -> Output
     ) async throws -> Output {

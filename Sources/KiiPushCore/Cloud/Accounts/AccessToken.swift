@@ -2,11 +2,11 @@
 public struct AccessToken: Sendable, Hashable {
     /// The token's owner; `nil` for an app administrator.
     public var principal: Principal?
-    /// The value for the `Authorization: Bearer` field.
+    /// The token's text, which follows `Bearer` in the `Authorization` field.
     public var token: Secret
     /// A token that gets the next access token without a password. Works once. `nil` if the cloud issued none.
     public var refreshToken: Secret?
-    /// The end of the token's life. `nil` if the token never ends, or the cloud did not name the end.
+    /// The time when the token expires. `nil` if the token never expires, or the cloud named no time.
     public var expiresAt: Timestamp?
 
     /// Makes a token from its parts, such as from a credential store.

@@ -16,9 +16,9 @@ public enum LoginGrant: Sendable, Hashable {
 }
 
 extension KiiClient {
-    /// Signs in a user, a thing or an app administrator.
+    /// Signs in a user, a thing, an app administrator or the app itself.
     ///
-    /// Without `expiresAt`, the app's configuration limits the token's life. Usually the token never ends.
+    /// Without `expiresAt`, the app's configuration decides when the token expires. Usually the token never expires.
     ///
     /// - Throws: ``KiiError`` with status 400 or 401 when the cloud refuses the credentials.
     /// - Source: `POST /apps/{appID}/oauth2/token`
@@ -83,7 +83,7 @@ extension KiiClient {
 }
 
 extension KiiCall where Answer == AccessToken {
-    /// The client may repeat the call: a second token does no harm.
+    /// By default the client may repeat the call: a second token does no harm.
     fileprivate static func token(
         _ members: JSONMembers, _ expiresAt: Timestamp?, secret: Secret,
         of owner: @escaping @Sendable (KiiFields) throws(KiiResponseError) -> Principal?
@@ -98,15 +98,14 @@ extension KiiCall where Answer == AccessToken {
             $0.authorization = .app
             $0.isIdempotent = true
             $0.secrets = [secret]
-            // In milliseconds; `expires_in` in the answer is in seconds.
             let end = JSONMembers(present: ["expiresAt": expiresAt?.millisecondsSinceEpoch])
             $0.body = .kii("OauthTokenRequest", members + end)
         }
     }
 }
 
-/// The end of a token's life; `nil` if `Timestamp` cannot represent the end. Real answers have `expires_in` up to
-/// 9223372036854775 s.
+/// The time when a token expires; `nil` if there is none, or `Timestamp` cannot represent it. Real answers have
+/// `expires_in` up to 9223372036854775 s.
 private func expiry(seconds: Int64?, from now: Timestamp) -> Timestamp? {
     guard let seconds else { return nil }
     let milliseconds = seconds.multipliedReportingOverflow(by: 1000)

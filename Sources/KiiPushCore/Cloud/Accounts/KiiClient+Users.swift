@@ -20,7 +20,7 @@ extension KiiClient {
     ///
     /// Store the returned token at once: nobody can act as the user without the token.
     ///
-    /// - Source: `POST /apps/{appID}/users` with another media type
+    /// - Source: `POST /apps/{appID}/users` with the media type of `RegistrationAndAuthorizationRequest`
     public func registerPseudoUser(_ profile: UserProfile = UserProfile()) async throws -> AccessToken {
         try profile.validate()
         let call = KiiCall(.post, KiiPath("users"), statuses: [200, 201]) { response throws(KiiResponseError) in

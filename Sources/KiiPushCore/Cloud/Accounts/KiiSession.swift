@@ -11,23 +11,24 @@
 ///
 /// Any number of tasks may use a session. A copy shares the token; its retry policy, `client.retry`, may differ.
 ///
-/// The session renews the token before the token ends, and once when the cloud refuses the token. The session uses the
-/// refresh token, or else signs in. It stores a new token before it uses the token. If the cloud may have used up a
-/// refresh token, the session sends that token again only if it cannot sign in.
+/// Before a call, the session renews a token that has expired or expires soon. If the cloud refuses the token, the
+/// session renews the token and repeats the call once. Renewal uses the refresh token, or else `signIn`, and passes the
+/// new token to `changed` before its first use. If the cloud may have used up a refresh token, the session sends that
+/// token again only if `signIn` returns `nil`.
 public struct KiiSession: Sendable {
     /// The client that makes the calls.
     public var client: KiiClient
     private let renewal: TokenRenewal
 
-    /// Makes a session. The session gets a token at the first call that needs one. Neither closure may call the
-    /// session.
+    /// Makes a session. The session gets a token at the first call that needs one. `signIn` and `changed` must not call
+    /// the session.
     ///
     /// - Parameters:
     ///   - client: the client for all calls.
     ///   - token: a token that `changed` stored earlier. Default `nil`: the session signs in first.
-    ///   - signIn: signs in for a new token; returns `nil` without credentials. Default: returns `nil`.
-    ///   - changed: stores a new token. If `changed` throws, the session uses the token anyway, and calls `changed`
-    ///     again at the next call. Default: stores nothing.
+    ///   - signIn: signs in for a new token; returns `nil` if there are no credentials. Default: returns `nil`.
+    ///   - changed: stores a new token. If `changed` throws an error other than `CancellationError`, the call uses the
+    ///     token anyway, and the next call runs `changed` again. Default: stores nothing.
     public init(
         client: KiiClient, token: AccessToken? = nil,
         signIn: @escaping @Sendable () async throws -> AccessToken? = { nil },
@@ -49,7 +50,7 @@ public struct KiiSession: Sendable {
         try await self.withToken { try await self.client.perform(call, token: $0.token) }
     }
 
-    /// Runs `body`, and once more with another token if the cloud refuses the first.
+    /// Runs `body`, and once more with another token if the cloud refuses the first token.
     package func withToken<Output>(_ body: (AccessToken) async throws -> Output) async throws -> Output {
         let token = try await self.token()
         do {

@@ -64,8 +64,8 @@ extension KiiSession {
         try await self.perform(.reading(reference.path(), KiiUser.init))
     }
 
-    /// Changes a user's password. The cloud then invalidates every token of the user, also the session's own: sign in
-    /// again.
+    /// Changes a user's password. The cloud then invalidates every token of the user: a session of that user must sign
+    /// in again.
     ///
     /// The new password has 4 to 50 printable ASCII characters. With an administrator's token, `oldPassword` is `nil`.
     ///
@@ -78,7 +78,7 @@ extension KiiSession {
         try UserRegistration.validate(password: newPassword)
         try await self.perform(
             KiiCall(.put, path, statuses: [204]).with {
-                // After the first request neither the token nor the old password is valid.
+                // After the first request neither the user's token nor the old password is valid.
                 $0.isIdempotent = false
                 $0.secrets = [oldPassword, newPassword].compactMap { $0 }
                 $0.body = .kii(

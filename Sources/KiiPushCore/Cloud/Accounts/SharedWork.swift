@@ -1,5 +1,5 @@
-/// One piece of work for several tasks. The first task does the work, and the others wait for its result. If the first
-/// task is cancelled, a waiting task takes over. If the work fails, all waiting tasks fail.
+/// One piece of work for several tasks. The first task does the work, and the others wait for its result. If
+/// cancellation ends the work, a waiting task takes over. After any other error, all waiting tasks fail.
 final class SharedWork<Value: Sendable>: Sendable {
     private enum Turn: Sendable {
         case work

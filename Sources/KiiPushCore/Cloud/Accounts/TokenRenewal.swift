@@ -32,7 +32,8 @@ final class TokenRenewal: Sendable {
         while true {
             let next = try await self.token()
             guard next.token == refused.token else { return next }
-            // Tries again if this task waited only while another task stored the refused token.
+            // Tries again if `token()` joined a renewal that began before the refusal and only stored the refused
+            // token.
             guard self.held.withLock({ $0?.isRefused ?? false }) else { throw refusal }
         }
     }
@@ -58,7 +59,7 @@ extension TokenRenewal {
         if let token = try await self.signIn() { return self.adopt(token) }
         // The last resort is the old refresh token, which the cloud may refuse as used up.
         if isInDoubt, try await self.refresh(old?.token) { return }
-        // The cloud may accept the current token at the next call.
+        // Keeps the current token, which the cloud may accept at the next call.
         self.held.withLock { $0?.isRefused = false }
     }
 
@@ -103,7 +104,7 @@ extension TokenRenewal {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            // The next call stores the token again.
+            // The next call tries again to store the token.
         }
     }
 }

@@ -54,7 +54,8 @@ public struct UserProfile: Sendable, Hashable {
     public var country: String?
     /// The language, such as `en_US`.
     public var locale: String?
-    /// The app's own fields: a JSON object whose keys do not start with `_`. Default: none.
+    /// The app's own fields: a JSON object without Kii's keys, such as `userID` and all that start with `_`. Default:
+    /// none.
     public var customFields: JSONValue
 
     /// Describes a user.

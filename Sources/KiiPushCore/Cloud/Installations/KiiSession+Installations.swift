@@ -1,8 +1,8 @@
 extension KiiSession {
-    /// Creates an installation, or finds the existing one; by default for MQTT and production.
+    /// Creates an installation, or finds the existing one.
     ///
     /// An owner has at most one installation for MQTT: further calls return the same installation. For another network,
-    /// a further call with the same registration ID transfers the installation to the caller.
+    /// a further call with the same registration ID transfers the installation to its new owner.
     ///
     /// - Parameters:
     ///   - deviceType: the network. Default MQTT.
@@ -78,15 +78,16 @@ extension KiiSession {
 
     /// Reads the broker's address and the credentials of an installation.
     ///
-    /// `waiting` is the retry policy while the cloud is still making the endpoint. ``KiiClient/retry`` then applies
-    /// only to failed connections. Without `waiting`, ``KiiClient/retry`` applies to both.
+    /// `waiting` is the retry policy for refusals, such as while the cloud is still making the endpoint.
+    /// ``KiiClient/retry`` then applies only if no answer arrives. Without `waiting`, ``KiiClient/retry`` applies to
+    /// both.
     ///
-    /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` and ``KiiError/retryAfter`` when the cloud has not made
-    ///   the endpoint in that time.
+    /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` when the cloud has not made the endpoint before the last
+    ///   attempt.
     /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
     public func mqttEndpoint(of installationID: String, waiting: RetryPolicy? = nil) async throws -> MQTTEndpoint {
         let path = KiiPath("installations").appending(installationID, as: .installationID).appending("mqtt-endpoint")
-        // In Kii's reference the answer may lack `installationID` and one of the two ports.
+        // In Kii's reference the answer may lack `installationID`, and `portTCP` or `portSSL`.
         let call = KiiCall(.get, path, statuses: [200]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             let id = try fields.optionalString("installationID") ?? installationID

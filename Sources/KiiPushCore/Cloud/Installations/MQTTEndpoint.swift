@@ -15,7 +15,7 @@ public struct MQTTEndpoint: Sendable, Hashable {
     /// The MQTT topic on which all pushes arrive, and also the MQTT client ID. Unrelated to ``Topic``.
     ///
     /// 1 to 1,024 bytes, without wildcards and U+0000, and without `$` at the beginning. The library refuses an answer
-    /// with another topic.
+    /// with any other topic.
     public var mqttTopic: String
     /// The broker's user name for this installation.
     public var username: String

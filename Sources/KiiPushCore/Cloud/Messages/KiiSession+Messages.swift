@@ -1,7 +1,7 @@
 extension KiiSession {
     /// Sends a message to all subscribers of a topic (push to user), or to all installations of a user (direct push).
     ///
-    /// The client does not repeat the call after a lost answer: receivers would get the message twice.
+    /// The client does not repeat the call after a lost answer: receivers might get the message twice.
     ///
     /// - Returns: the message's ID, which receivers do not get.
     /// - Throws: ``KiiInputError`` with the place in the message when Kii would refuse the message; ``KiiError`` with

@@ -17,7 +17,8 @@ extension PushMessage {
         public var timeToLive: Duration?
         /// The only Android package that may receive the message. Default: not sent.
         public var restrictedPackageName: String?
-        /// Whether the network only checks the message. GCM only, and not together with APNs. Default: not sent.
+        /// Whether GCM only checks the message and delivers nothing. Not sent for FCM; `true` is invalid if APNs is
+        /// enabled. Default: not sent.
         public var dryRun: Bool?
 
         /// Makes a part; set the other properties afterwards.

@@ -46,7 +46,7 @@ extension PushMessage {
         let fields = self.knownFields(to: destination).map { (isShort ? $0.short : $0.long, $0.value) }
         let members = (self.data?.pairs ?? []) + (part.data?.pairs ?? []) + part.inside + fields
         // The last member with a key counts: a network's data override the message's, and Kii's fields override both.
-        // GCM and FCM deliver only strings.
+        // GCM and FCM deliver only strings, so a null does not count.
         let carriesText = part.network == .gcm || part.network == .fcm
         let payload = JSONValue.object(members.filter { !carriesText || !$0.1.isNull })
         return payload.serialized().count + (part.beside?.serialized().count ?? 0)

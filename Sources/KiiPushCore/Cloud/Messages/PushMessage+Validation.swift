@@ -59,8 +59,8 @@ extension PushMessage.Part {
         let name = self.network.rawValue
         try PushMessage.validate(self.data, at: name, "data", over: self.network)
         guard self.isEnabled else { return }
-        // Kii requires common data "if some enabled network has none of its own". The cloud judges a part that works
-        // without data.
+        // Kii requires common data "if some enabled network has none of its own". The cloud decides whether a
+        // notification counts as data.
         guard common != nil || self.data != nil || self.worksWithoutData else {
             throw .message(at: "data", rule: "present when \(name) has no data")
         }
@@ -74,8 +74,6 @@ extension PushMessage.Part {
 }
 
 extension PushMessage.Network {
-    /// Whether GCM or FCM reserves the key.
-    ///
     /// - Source: Kii's reference of `push/messages`. Kii's SDKs also refuse the prefix `google` without the dot.
     fileprivate func reserves(_ key: String) -> Bool {
         switch self {

@@ -12,8 +12,8 @@
 public struct PushMessage: Sendable, Hashable {
     /// Data for all networks: a flat JSON object, without objects or arrays as values.
     ///
-    /// A network's own data override these data key by key. May be `nil` if each enabled network has data of its own or
-    /// a notification.
+    /// A network's own data override these data key by key. May be `nil` if each enabled network has its own data, a
+    /// notification or (APNs) another `aps` member such as `badge`.
     public var data: JSONValue?
     /// A text that the app chooses, delivered as `type`. Default: none.
     public var pushMessageType: String?

@@ -5,7 +5,7 @@ extension JSONValue {
     func validateObjectFields() throws(KiiInputError) {
         try self.requireObject(
             without: { $0.utf8.first == UInt8(ascii: "_") }, rule: "under a key that does not start with _")
-        // Counts characters only if the bytes exceed the limit: a text never has more characters than bytes.
+        // Counts UTF-16 units only if the bytes exceed the limit: a text never has more units than UTF-8 bytes.
         let bytes = self.serialized()
         let limit = Self.maximumObjectCharacters
         guard bytes.count <= limit || String(decoding: bytes, as: UTF8.self).utf16.count <= limit else {

@@ -23,7 +23,7 @@ public struct ObjectBody: Sendable, Hashable {
 }
 
 extension StoredObject {
-    /// Reads the answer to a write. If the answer is the whole object, only keys with an underscore are the cloud's.
+    /// If the answer is the whole object, `createdAt` may be the app's own field, so `_created` takes precedence.
     init(_ reference: ObjectReference, writtenBy response: KiiResponse) throws(KiiResponseError) {
         self.init(reference: reference)
         guard !response.http.body.isEmpty else { return }

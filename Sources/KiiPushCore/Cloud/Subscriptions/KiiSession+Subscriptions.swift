@@ -5,8 +5,7 @@ extension KiiSession {
     /// The topic must exist. According to Kii's reference, the cloud creates a missing bucket; according to Kii's
     /// guide, the cloud answers `FILTER_NOT_FOUND`.
     ///
-    /// - Returns: whether this call made the subscription. Also false if the first request made it, and the client
-    ///   repeated the call after a lost answer.
+    /// - Returns: `false` if the subscription existed already, perhaps made by an earlier request of this call.
     /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` or `FILTER_NOT_FOUND`, and with `PUSH_SUBSCRIPTION_ALREADY_EXISTS`
     ///   unless `acceptsExisting`.
     /// - Source: `PUT …/topics/{topicID}/push/subscriptions/users/{userID}` and
@@ -46,7 +45,7 @@ extension KiiSession {
     }
 
     /// The default subscriber is the token's owner. If the cloud refuses the token, the next token may have another
-    /// owner, such as a newly registered user.
+    /// owner. Each token therefore needs its own path.
     private func perform<Answer>(
         on target: SubscriptionTarget, of principal: Principal?, _ call: (KiiPath) -> KiiCall<Answer>
     ) async throws -> Answer {
@@ -72,7 +71,7 @@ public enum SubscriptionTarget: Sendable, Hashable {
         let target =
             switch self {
             case .topic(let topic): try topic.path()
-            // Kii's reference has `{filterID}` here; `all` is the only filter in use.
+            // Kii's reference has `{filterID}` here; the library uses only the filter `all`.
             case .bucket(let bucket): bucket.path.appending("filters", "all")
             }
         return target.appending("push", "subscriptions")

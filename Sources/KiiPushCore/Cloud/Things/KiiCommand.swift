@@ -118,7 +118,7 @@ extension KiiBody {
 }
 
 extension KiiFields {
-    /// The results in one element: by action, or in lists by alias.
+    /// Results keyed by action, or in lists keyed by alias.
     fileprivate func actionResults(alias: String? = nil) throws(KiiResponseError) -> [ThingActionResult] {
         var results: [ThingActionResult] = []
         for name in self.names {

@@ -16,7 +16,7 @@ public enum ThingOwner: Sendable, Hashable {
     }
 }
 
-/// A description for a thing's first onboarding. The cloud keeps the existing data of a registered thing.
+/// A description for a thing's first onboarding. For a registered thing, the cloud keeps the existing data instead.
 public struct ThingDescription: Sendable, Hashable {
     package var thingType: String?
     package var firmwareVersion: String?
@@ -74,7 +74,7 @@ public struct OnboardedThing: Sendable, Hashable {
 /// Onboarding registers a thing if it does not exist, binds the thing to its owner if there is one, and returns a token
 /// and an MQTT endpoint.
 ///
-/// The first onboarding sets the password. A later onboarding needs the same password, and only issues a further token.
+/// The first onboarding sets the password. A later onboarding needs the same password, and issues a further token.
 ///
 /// - Source: `POST /thing-if/apps/{appID}/onboardings`
 extension KiiClient {

@@ -3,8 +3,7 @@ extension KiiSession {
     ///
     /// An existing topic stays unchanged, and is an error unless `acceptsExisting`.
     ///
-    /// - Returns: whether this call created the topic. Also false if the first request created it, and the client
-    ///   repeated the call after a lost answer.
+    /// - Returns: `false` if the topic existed already, perhaps made by an earlier request of this call.
     /// - Throws: ``KiiError`` with `TOPIC_ALREADY_EXISTS`.
     /// - Source: `PUT …/topics/{topicID}`
     @discardableResult
@@ -75,9 +74,9 @@ extension KiiSession {
         return try await self.perform(.asking(path, statuses: [200, 204], absent: [KiiErrorCode.aclNotFound]))
     }
 
-    /// Grants `subject` the right `verb` on a topic. Refuses ``AccessSubject/anonymousUser``.
+    /// Grants `subject` the right `verb` on a topic. Throws ``KiiInputError`` for ``AccessSubject/anonymousUser``.
     ///
-    /// - Returns: whether this call granted the right.
+    /// - Returns: `false` if the subject had the right already, perhaps from an earlier request of this call.
     /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND`, and with `ACL_ALREADY_EXISTS` unless `acceptsExisting`.
     /// - Source: `PUT …/topics/{topicID}/acl/{verb}/{subject}`
     @discardableResult

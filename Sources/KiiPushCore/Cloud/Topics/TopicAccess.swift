@@ -58,7 +58,7 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Refuses an empty ID. ``KiiPath`` cannot detect an empty ID after a prefix such as `UserID:`.
+    /// ``KiiPath`` cannot detect an empty ID after a prefix such as `UserID:`.
     func validate() throws(KiiInputError) {
         switch self {
         case .user(let id): try KiiInputError.refuseEmpty(id, .userID)
