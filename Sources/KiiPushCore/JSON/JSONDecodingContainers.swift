@@ -39,7 +39,6 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try self.decoder(key).decode(type) }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try self.decoder(key).decode(type) }
 
-    // All other types, whose `init(from:)` calls the decoder.
     func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
         try self.decoder(key).decode(type)
     }
@@ -61,7 +60,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() throws -> any Decoder { self.superDecoder(JSONCodingKey.member("super")) }
     func superDecoder(forKey key: Key) throws -> any Decoder { self.superDecoder(key) }
 
-    /// A superclass without a member decodes from null, so that its optional properties are nil.
+    /// If there is no member for the superclass, its decoder has the value null, as in Foundation.
     private func superDecoder(_ key: any CodingKey) -> any Decoder {
         let value = self.values[ExactString(key.stringValue)] ?? .null
         return JSONValueDecoder(value: value, containerPath: self.codingPath, key: key)
@@ -104,7 +103,6 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         try self.advance { try $0.decode(type) }
     }
 
-    // The protocol's default implementations for these two types throw.
     mutating func decode(_ type: Int128.Type) throws -> Int128 { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try self.advance { try $0.decode(type) } }
 

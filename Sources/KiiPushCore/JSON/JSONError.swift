@@ -9,7 +9,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case unexpectedByte
         case unexpectedEnd
         case trailingBytes
-        /// Such as `01`, `1.` or `-` (RFC 8259 section 6).
+        /// Such as `01` or `[1.]` (RFC 8259 section 6).
         case invalidNumber
         /// An unescaped character below U+0020 (RFC 8259 section 7).
         case controlCharacter
@@ -24,7 +24,6 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     package var code: Code
-    /// In bytes from the start of the document.
     package var byteOffset: Int
     /// The innermost value at the offset; the root if no value had begun.
     package var pointer: JSONPointer

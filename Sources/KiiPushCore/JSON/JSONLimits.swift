@@ -4,7 +4,7 @@ package struct JSONLimits: Sendable, Hashable {
     /// The limit of the document in bytes. A ``JSONSlice`` has 32-bit offsets.
     package let maximumBytes: Int
 
-    /// Clamps both limits. 4 MiB is also the default limit of HTTP bodies.
+    /// 4 MiB is also the default limit of HTTP bodies.
     package init(maximumDepth: Int = 64, maximumBytes: Int = 4_194_304) {
         self.maximumDepth = min(max(maximumDepth, 1), 64)
         self.maximumBytes = min(max(maximumBytes, 0), 1 << 30)

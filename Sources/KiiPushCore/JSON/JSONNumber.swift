@@ -1,5 +1,4 @@
-/// Equality is by value: `1`, `1.0` and `10e-1` are equal, and so are `0` and `-0`. Numbers whose exponent has more
-/// than 17 digits compare as text.
+/// Equality is by value: `1`, `1.0` and `10e-1` are equal. Numbers with an exponent of ±10¹⁷ or beyond compare as text.
 package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     package let text: String
 

@@ -1,10 +1,10 @@
-/// Writes an object on one line, without a tree of values. The caller must not repeat a key.
+/// Writes a JSON object on one line, without making a ``JSONValue`` of it first. The caller must not repeat a key.
 package struct JSONObjectWriter {
     private var writer = JSONWriter(layout: .compact, sortsKeys: false)
 
     package static func bytes(_ write: (inout JSONObjectWriter) -> Void) -> [UInt8] {
         var object = JSONObjectWriter()
-        // Room for an ordinary message. An array that grows copies its bytes several times.
+        // Room for an ordinary message, so that the array need not grow.
         object.writer.bytes.reserveCapacity(1024)
         object.writeBraces(write)
         return object.writer.bytes

@@ -1,4 +1,4 @@
-/// The path to a value (RFC 6901), such as `/aps/alert/loc-args/0`. Steps compare scalar by scalar (section 4).
+/// The path to a value (RFC 6901), such as `/aps/alert/loc-args/0`. Its steps compare scalar by scalar (section 4).
 package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     private(set) var steps: [ExactString]
     package var tokens: [String] {
@@ -21,7 +21,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     package init(codingPath: [any CodingKey]) {
         let tokens = codingPath.map { key in
-            // Decoders name an element "Index 3", Foundation's decoders too. Any other key is a member's.
+            // `JSONValueDecoder` and Foundation's decoders name an element "Index 3". Any other key is a member's.
             guard let index = key.intValue, key.stringValue == "Index \(index)" else { return key.stringValue }
             return String(index)
         }
@@ -51,7 +51,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
-    /// For error texts: quoted, printable, and cut after 80 characters.
+    /// For error texts: quoted, without ASCII control characters, and cut after 80 scalars.
     package var abbreviated: String {
         let scalars = self.description.unicodeScalars
         let printable = scalars.prefix(80).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()

@@ -158,7 +158,6 @@ extension JSONMemberError: JSONReaderError {
 }
 
 extension JSONValue {
-    /// The path to the value; the root for a value that was not parsed.
     fileprivate var pointer: JSONPointer {
         guard case .parsed(let slice) = self.storage else { return JSONPointer() }
         return JSONPointer(leadingTo: slice.range.lowerBound, in: slice.bytes)

@@ -50,7 +50,7 @@ extension JSONScanner {
         throw JSONFault(.unexpectedEnd, at: self.end)
     }
 
-    /// RFC 8259 section 7. The escape of a low surrogate must follow the escape of a high surrogate.
+    /// RFC 8259 section 7. The escapes of a high and a low surrogate must come as a pair.
     private mutating func skipEscape() throws(JSONFault) {
         let start = self.position
         self.position += 1

@@ -40,7 +40,6 @@ struct JSONScanner {
     }
 
     mutating func beginDocument() throws(JSONFault) {
-        // RFC 8259 section 8.1 forbids sending a byte order mark, and lets a parser refuse it.
         if self.end >= 3, self.base[0] == 0xEF, self.base[1] == 0xBB, self.base[2] == 0xBF {
             throw JSONFault(.byteOrderMark, at: 0)
         }

@@ -1,5 +1,6 @@
 extension JSONValue: Codable {
-    /// Decodes any value. From ``decode(_:)`` the value is exact. Other decoders cannot distinguish all kinds.
+    /// Decodes any value. With ``decode(_:)`` the value is exact. With another decoder, a number that is no 64-bit
+    /// integer becomes a `Double`.
     public init(from decoder: any Decoder) throws {
         // `Decoder` does not name the kind of a value, so each kind is tried in turn.
         if let own = decoder as? JSONValueDecoder {
@@ -32,6 +33,7 @@ extension JSONValue: Codable {
     }
 
     /// Encodes the value. A number becomes an `Int64` or `UInt64` if that is exact, otherwise the nearest `Double`.
+    /// Throws `EncodingError` for a number beyond `Double`.
     public func encode(to encoder: any Encoder) throws {
         if let members = self.members {
             var container = encoder.container(keyedBy: JSONCodingKey.self)

@@ -1,5 +1,5 @@
 extension JSONValue: Hashable {
-    /// Whether both values are equal; ``JSONValue`` defines equality.
+    /// Whether both values are equal, by the rules of ``JSONValue``.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         guard left.kind == right.kind else { return false }
         switch left.kind {

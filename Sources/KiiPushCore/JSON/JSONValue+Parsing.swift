@@ -3,7 +3,7 @@ extension JSONValue {
     ///
     /// - Parameter bytes: the document in UTF-8, with or without white space around its value. The value keeps the
     ///   array without a copy.
-    /// - Throws: ``JSONError`` with the offset of the first byte that breaks a rule.
+    /// - Throws: ``JSONError`` with the place of the first fault.
     public init(parsing bytes: [UInt8]) throws(JSONError) { try self.init(parsing: bytes, limits: .default) }
 
     package init(parsing bytes: [UInt8], limits: JSONLimits) throws(JSONError) {

@@ -5,10 +5,11 @@
 /// let badge = value["aps"]?["badge"]?.int64
 /// ```
 ///
-/// A parsed value keeps the document's bytes. Only accesses make Swift values.
+/// A parsed value keeps the document's bytes. Each access makes its Swift value anew.
 ///
 /// Equality is by meaning. The order of an object's members does not matter. Numbers compare by value: `1`, `1.0` and
-/// `10e-1` are equal, and so are `0` and `-0`. Strings compare by Unicode scalars without normalisation.
+/// `10e-1` are equal, and so are `0` and `-0`. Numbers with an exponent of ±10¹⁷ or beyond compare as text. Strings
+/// compare by Unicode scalars without normalisation.
 ///
 /// - Source: RFC 8259
 public struct JSONValue: Sendable {

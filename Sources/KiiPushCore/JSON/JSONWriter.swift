@@ -10,14 +10,14 @@ package enum JSONLayout: Sendable, CaseIterable {
 
 extension JSONValue {
     /// Writes the value in UTF-8. Strings have escapes only where RFC 8259 section 7 requires them. An object with
-    /// repeated keys keeps only the last member of each.
+    /// repeated keys keeps only the last member of each key.
     package func serialized(_ layout: JSONLayout = .compact, sortedKeys: Bool = false) -> [UInt8] {
         var writer = JSONWriter(layout: layout, sortsKeys: sortedKeys)
         writer.write(self, level: 0)
         return writer.bytes
     }
 
-    /// The value on one line, without white space. An object with repeated keys keeps only the last member of each.
+    /// The value on one line, without white space. An object with repeated keys keeps only the last member of each key.
     public var text: String { String(decoding: self.serialized(), as: UTF8.self) }
 }
 
