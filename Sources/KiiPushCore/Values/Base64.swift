@@ -15,7 +15,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns `nil` if `text` is not Base64. Accepts missing padding.
+    /// Returns `nil` for a byte outside the alphabet, except `=` at the end. Does not check the padding.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

@@ -1,4 +1,4 @@
-/// A queue that removes its front elements without copying the rest.
+/// A queue. Removing the front element takes constant time on average.
 package struct Fifo<Element> {
     private var elements: [Element?] = []
     private var head = 0
@@ -46,7 +46,7 @@ package struct Fifo<Element> {
         return self.popFirst()
     }
 
-    /// Inserts `element` before the first element for which `isAfter` returns true.
+    /// Inserts `element` before the first element for which `isAfter` returns true, or at the end.
     mutating func insert(_ element: Element, before isAfter: (Element) -> Bool) {
         var index = self.head
         while index < self.elements.count, let present = self.elements[index], !isAfter(present) { index += 1 }

@@ -12,7 +12,7 @@ package struct HTTPField: Sendable, Hashable {
 }
 
 extension [HTTPField] {
-    /// Reads header lines (RFC 9112 section 5). Drops lines without a colon.
+    /// Reads header lines (RFC 9112 section 5). Drops a line without a colon, unless it continues a field.
     package init(lines: UnsafeBufferPointer<UInt8>) {
         self = []
         for line in lines.split(separator: UInt8(ascii: "\n")) {
@@ -43,8 +43,8 @@ package struct HTTPRequest: Sendable {
     package var body: [UInt8]?
     /// The time limit of the whole exchange. Default 30 s.
     package var timeout: Duration
-    /// The time limit of the body, for a caller that needs only status and fields. If the body is late or incomplete,
-    /// the response has an empty body. Default `nil`: the caller needs the body.
+    /// The time limit of the body, for a caller that needs only status and fields. A late or incomplete body is no
+    /// error, and the response's `body` is always empty. Default `nil`: the caller needs the body.
     package var bodyPatience: Duration?
 
     package init(

@@ -9,7 +9,7 @@ package enum SHA256 {
         var schedule = [UInt32](repeating: 0, count: 64)
         let whole = bytes.count / 64 * 64
         for start in stride(from: 0, to: whole, by: 64) { self.add(bytes, start, &schedule, to: &state) }
-        // Section 5.1.1: a one bit, zeros up to 8 bytes before the end of a block, and the length in bits.
+        // FIPS 180-4 section 5.1.1: the padding, then the length in bits.
         var rest = Array(bytes[whole...]) + [0x80]
         rest += [UInt8](repeating: 0, count: (120 - rest.count) % 64)
         let bits = UInt64(bytes.count) * 8

@@ -40,7 +40,7 @@ public struct Bucket: Sendable, Hashable {
     public init(_ id: String, in scope: Scope = .app) { (self.scope, self.id) = (scope, id) }
 }
 
-/// An object in a bucket, by name.
+/// An object in a bucket, by ID.
 public struct ObjectReference: Sendable, Hashable {
     /// The bucket that holds the object.
     public var bucket: Bucket

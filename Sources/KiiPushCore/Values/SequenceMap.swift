@@ -1,5 +1,5 @@
 /// A map from sequence numbers to values, faster than a dictionary if consecutive numbers are used together. It keeps
-/// values in pages of 256 numbers, and frees a page with its last value.
+/// values in pages of 256 numbers, and frees a page when its last value is removed.
 package struct SequenceMap<Value> {
     struct Page {
         var number: Int64

@@ -10,7 +10,6 @@ package struct SipHash: Sendable {
 
         package static func random() -> Key { Key(low: .random(in: .min ... .max), high: .random(in: .min ... .max)) }
 
-        /// The reference code writes the key as 16 bytes: two little-endian numbers.
         package init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
     }
 

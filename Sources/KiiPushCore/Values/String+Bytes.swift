@@ -13,8 +13,7 @@ extension UInt8 {
     /// `StaticString` costs far fewer instructions for each byte than `String`.
     func isOne(of bytes: StaticString) -> Bool { bytes.withUTF8Buffer { $0.contains(self) } }
 
-    /// Whether the byte is one of `A-Z a-z 0-9 - _ .`, which Kii allows in login names, vendor thing IDs and object
-    /// IDs.
+    /// One of `A-Z a-z 0-9 - _ .`, which Kii allows in login names, vendor thing IDs and object IDs.
     var isKiiNameByte: Bool { self.isLetterOrDigit(or: "-_.") }
 }
 

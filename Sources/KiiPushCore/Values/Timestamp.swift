@@ -26,7 +26,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         left.millisecondsSinceEpoch < right.millisecondsSinceEpoch
     }
 
-    /// RFC 3339 in UTC with milliseconds, such as `2016-05-16T01:46:41.908Z`.
+    /// RFC 3339 in UTC with milliseconds, such as `2016-05-16T01:46:41.908Z`. A year outside 0 to 9999 is longer.
     public var description: String {
         let (days, millisecondOfDay) = self.millisecondsSinceEpoch.flooredDivision(by: 86_400_000)
         let (year, month, day) = Timestamp.civilDate(daysSinceEpoch: days)

@@ -34,12 +34,12 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// The transport's own words, without credentials, for people and logs.
     package var detail: String
     package var curlCode: Int?
-    /// `nil` if the failure concerns only the transport.
+    /// The call or broker that failed, if any.
     package var subject: String?
-    /// Whether the transport sent nothing of the request, because the connection or handshake failed.
+    /// Whether the transport certainly sent nothing of the request, because the connection or handshake failed.
     package var isUnsent = false
     package var isShortage = false
-    /// Whether the server may have carried out the call despite the failure. A repeated call may then act twice.
+    /// Whether a repetition may have a second effect: the server may have carried out the call despite the failure.
     public var isInDoubt = false
 
     package init(_ code: Code, detail: String, curlCode: Int? = nil) {
