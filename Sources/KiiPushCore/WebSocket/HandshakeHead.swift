@@ -1,6 +1,5 @@
 /// Collects the start line and the header section of a request or answer of the opening handshake.
 struct HandshakeHead: Sendable {
-    /// For the start line and the fields together.
     static let maximumBytes = 16 << 10
 
     private var bytes: [UInt8] = []
@@ -8,7 +7,7 @@ struct HandshakeHead: Sendable {
 
     var isTooLong: Bool { self.bytes.count > HandshakeHead.maximumBytes }
 
-    /// Returns the number of bytes that belong to the head once the head is complete; `nil` before.
+    /// Returns the number of bytes of `input` that belong to the head once the head is complete; `nil` before.
     mutating func append(_ input: UnsafeRawBufferPointer) -> Int? {
         for (index, byte) in input.enumerated() {
             self.bytes.append(byte)
@@ -39,7 +38,6 @@ struct HandshakeHead: Sendable {
     }
 }
 
-/// Constants of both sides of the opening handshake (RFC 6455 section 4).
 enum WebSocketWords {
     /// - Source: MQTT 3.1.1 section 6.
     static let subprotocol = "mqtt"
@@ -51,7 +49,7 @@ enum WebSocketWords {
 }
 
 extension [HTTPField] {
-    /// All members of a list field, which may span several lines (RFC 9110 section 5.3).
+    /// All members of a list field, which may span several fields (RFC 9110 section 5.3).
     func list(_ name: String) -> [String] {
         self.filter { $0.isNamed(name) }.flatMap { field in
             field.value.split(separator: ",").map { $0.trimmed }

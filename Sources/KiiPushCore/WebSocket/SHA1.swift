@@ -4,7 +4,7 @@
 package enum SHA1 {
     package static func digest(_ bytes: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]
-        // Section 5.1.1: a one bit, zeros up to 8 bytes before the end of a block, and the length in bits.
+        // FIPS 180-4 section 5.1.1: the padding, then the length in bits.
         var blocks = bytes + [0x80]
         blocks += [UInt8](repeating: 0, count: (120 - blocks.count % 64) % 64)
         blocks += Self.bytes(of: UInt64(bytes.count) * 8)
@@ -12,7 +12,6 @@ package enum SHA1 {
         return state.flatMap(Self.bytes)
     }
 
-    /// Adds one block (section 6.1.2).
     private static func add(_ block: ArraySlice<UInt8>, to state: inout [UInt32]) {
         var schedule: [UInt32] = stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
             block[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }

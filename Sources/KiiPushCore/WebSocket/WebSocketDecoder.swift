@@ -1,8 +1,8 @@
-/// Decodes WebSocket frames from a stream of bytes (RFC 6455 section 5). Returns only payload, since MQTT ignores the
-/// borders of frames and messages (MQTT 3.1.1 section 6).
+/// Decodes WebSocket frames from a stream of bytes (RFC 6455 section 5). Returns only the payload, since MQTT ignores
+/// the borders of frames and messages (MQTT 3.1.1 section 6).
 package struct WebSocketDecoder: Sendable {
     package struct End: Sendable, Hashable {
-        /// Code `connectionLost` if the peer closed the WebSocket; `webSocketFailed` if it violated RFC 6455.
+        /// Code `connectionLost` if the peer closed the WebSocket; otherwise `webSocketFailed`.
         package var error: TransportError
         /// The code for the close frame in answer; `nil` if the peer's close frame had no code.
         package var answer: UInt16?
@@ -22,7 +22,7 @@ package struct WebSocketDecoder: Sendable {
     private var header: [UInt8] = []
     private var frame: Frame?
     private var control: [UInt8] = []
-    /// The bytes in the current message's fragments; `nil` between messages.
+    /// The size of the message so far; `nil` unless another fragment must follow.
     private var fragmentBytes: Int?
     private var ping: [UInt8]?
     /// Once this is set, the decoder ignores all bytes.

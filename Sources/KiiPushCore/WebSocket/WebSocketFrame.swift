@@ -21,7 +21,7 @@ package enum WebSocketFrame {
     /// RFC 6455 section 5.5.
     package static let maximumControlBytes = 125
 
-    /// - Parameter mask: a client's four random bytes, the first one lowest; `nil` from a server.
+    /// - Parameter mask: a client's four random bytes, the first in the lowest byte; `nil` from a server.
     package static func append(
         _ opcode: WebSocketOpcode, _ payload: [UInt8], mask: UInt32?, to bytes: inout [UInt8]
     ) {

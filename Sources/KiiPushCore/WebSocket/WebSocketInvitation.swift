@@ -1,7 +1,8 @@
 /// The server's half of the opening handshake (RFC 6455 section 4.2).
 package struct WebSocketInvitation: Sendable {
     package enum Outcome: Sendable, Hashable {
-        /// Send `answer`; the WebSocket is then open. Frames follow after `taken` bytes of the last input.
+        /// Send `answer`; the WebSocket is then open. The request ends after `taken` bytes of the last input; frames
+        /// follow.
         case opened(answer: [UInt8], taken: Int)
         /// Send `answer`, then close the connection.
         case refused(answer: [UInt8])

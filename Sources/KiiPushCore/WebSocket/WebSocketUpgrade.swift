@@ -29,7 +29,7 @@ package struct WebSocketUpgrade: Sendable {
         self.accept = WebSocketWords.accept(key)
     }
 
-    /// - Returns: the number of bytes that belong to the answer once it has opened the WebSocket; `nil` before.
+    /// - Returns: the number of `bytes` that belong to the answer once it has opened the WebSocket; `nil` before.
     /// - Throws: ``TransportError`` with code `webSocketFailed` for a wrong answer.
     package mutating func read(_ bytes: UnsafeRawBufferPointer) throws(TransportError) -> Int? {
         let taken = self.head.append(bytes)
