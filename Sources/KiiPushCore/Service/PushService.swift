@@ -25,9 +25,9 @@ public struct PushService: Sendable {
     ///
     /// `run` sends systemd `READY=1` once every agent has been connected, `STATUS=` whenever a connection changes,
     /// `STOPPING=1`, and `WATCHDOG=1` while all agents are alive. An agent is alive on three conditions:
-    /// - The network thread takes turns.
+    /// - The network thread responds.
     /// - The broker sent something within 100 s (or ``PushAgent/Configuration/keepAlive`` plus 40 s, if that is
-    ///   longer), or the agent tries another connection.
+    ///   longer). This applies only to an open connection with keep-alive from which the agent reads.
     /// - No handler is more than 60 s past its deadline.
     ///
     /// Set `RestartPreventExitStatus=77 78` in the systemd unit.

@@ -1,4 +1,4 @@
-/// Reports a service's state to systemd, by the protocol of sd_notify(3). Without systemd, no call has an effect.
+/// Reports a service's state to systemd (sd_notify(3)). Without systemd, no call has an effect.
 package final class ServiceNotifier: Sendable {
     private enum Phase: Sendable {
         case starting
@@ -17,7 +17,7 @@ package final class ServiceNotifier: Sendable {
         self.socket = path.flatMap { DatagramSocket(path: $0, patience: .milliseconds(100)) }
     }
 
-    /// Only this call ends the start of the service.
+    /// During the start, only this call sends `READY=1`.
     package func connected(_ text: String) { self.send([Self.status(text)] + self.becomeReady(fromStart: true)) }
 
     /// Reports that there is no connection. During the start, also extends systemd's timeout until after the next

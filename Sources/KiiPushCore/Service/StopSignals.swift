@@ -17,7 +17,8 @@ private struct SignalState {
 
 private let signalState = Locked(SignalState())
 
-/// Waits for SIGINT and SIGTERM. The first asks for a graceful stop. The second ends the process at once.
+/// Waits for SIGINT and SIGTERM. The first asks for a graceful stop. A second ends the process at once if every
+/// `StopSignals` has received the first.
 package final class StopSignals: Sendable {
     package typealias ThreadStart = (_ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
 
@@ -27,7 +28,7 @@ package final class StopSignals: Sendable {
     private let whenStopped: @Sendable () -> Void
 
     /// Handles both signals until ``handBack()``. A signal that the process ignores stays ignored: a shell lets
-    /// background jobs ignore SIGINT. Each signal reaches all objects that wait.
+    /// background jobs ignore SIGINT. Each signal reaches all objects that handle it.
     ///
     /// - Parameters:
     ///   - asks: further signals to handle. They stop nothing and arrive in ``asks``.
@@ -72,7 +73,7 @@ package final class StopSignals: Sendable {
         }
     }
 
-    /// `nil` if the process ignores the signal.
+    /// Returns the former action; `nil` if the process ignores the signal or sigaction(2) fails.
     private static func takeOver(_ number: Int32) -> sigaction? {
         var old = sigaction()
         guard sigaction(number, nil, &old) == 0 else { return nil }
@@ -108,7 +109,7 @@ package final class StopSignals: Sendable {
             guard count == 1 else { return }
             let number = Int32(byte)
             let stopped = signalState.withLock { state -> [StopSignals] in
-                // The signal arrived before ``handBack()``. Repeat the signal for its former action.
+                // The signal arrived before ``handBack()`` restored its former action, so this thread sends it again.
                 guard !state.waiting.isEmpty else {
                     kill(getpid(), number)
                     return []

@@ -42,8 +42,8 @@ package struct Watchdog: Sendable {
         return "a handler is \(overdue.text) over its time"
     }
 
-    /// Feeds the watchdog until the task is cancelled or `pause` throws. Feeds nothing while `check` returns a reason
-    /// or does not return. Calls `complain` only with the first reason, and `recover` before the next feeding.
+    /// Feeds the watchdog until `pause` throws. Feeds nothing while `check` returns a reason or does not return. Calls
+    /// `complain` when `check` begins to return reasons, and `recover` before feeding resumes.
     package func run(
         pause: (Duration) async throws -> Void, check: () async -> String?, feed: () -> Void,
         complain: (String) -> Void, recover: () async -> Void
