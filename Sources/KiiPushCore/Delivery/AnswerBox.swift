@@ -225,8 +225,7 @@ extension AnswerBox {
         }
     }
 
-    /// Ends the attempt and the call, unless the handler has answered. If `mayEndLate`, a success still counts until
-    /// the next attempt starts.
+    /// Ends the attempt and the call, unless the handler has answered. `mayEndLate`: whether a success still counts.
     ///
     /// - Returns: `nil` if the handler has answered; else whether a presenter was still showing the message.
     func expire(_ id: CallID, position: Int, _ message: QueuedMessage, mayEndLate: Bool) -> Bool? {
@@ -313,7 +312,7 @@ extension AnswerBox.State {
     fileprivate mutating func answeredLate(
         _ ticket: AnswerTicket, _ verdict: HandlerVerdict, at now: MonotonicInstant
     ) -> (counts: Bool, wakes: Bool) {
-        // Without an entry, the attempt was answered in time: this is a second answer.
+        // Without an entry, the attempt already has an answer, or its handler was not called.
         guard let index = self.late[ticket.sequence]?.firstIndex(where: { $0.call == ticket.call }),
             let late = self.late[ticket.sequence]?[index]
         else { return (false, false) }

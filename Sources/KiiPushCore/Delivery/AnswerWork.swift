@@ -23,7 +23,6 @@ struct UncommittedAnswer: Sendable {
 }
 
 extension Scheduler {
-    /// With strict order, later messages wait until the store has written the answer.
     mutating func commit(
         _ slot: Int, _ message: QueuedMessage, _ result: FetchResult, _ work: AnswerWork, startedAt: MonotonicInstant,
         now: MonotonicInstant

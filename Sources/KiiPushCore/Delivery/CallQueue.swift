@@ -1,4 +1,3 @@
-/// Calls that wait for a worker thread, and workers that wait for a call.
 final class CallQueue: Sendable {
     private struct State: Sendable {
         var calls = Fifo<DeliveryCall>()
@@ -94,8 +93,8 @@ final class CallQueue: Sendable {
         self.state.signalAll()
     }
 
-    /// Returns `nil` if the worker must end. `isBack`: the worker had a call. `hasLeft`: that call is over, and its
-    /// place is freed.
+    /// Returns `nil` if the worker must end. `isBack`: the worker had a call. `hasLeft`: that call is over, so this
+    /// function frees its place.
     func wait(isBack: Bool, hasLeft: Bool) -> DeliveryCall? {
         var (isWaiting, isFirst) = (false, true)
         let call: DeliveryCall? = self.state.wait { state in

@@ -19,14 +19,15 @@ struct CallRecord: Sendable {
     let isAlone: Bool
     /// The index of the latest message that has begun; -1 before the first one.
     var position = -1
-    /// When the message at `position` began. Before the first message: when the scheduler handed out the call.
+    /// When the message at `position` began. Before the first message: when the scheduler handed out the call, or last
+    /// extended its deadline.
     var startedAt: MonotonicInstant
     var isOver = false
     var answeredAt: MonotonicInstant?
     var hasReturned = false
     var isCut = false
     var isStuck = false
-    /// The scheduler may replace no more threads, so the call keeps its place.
+    /// The call is stuck, but delivery may replace no more threads, so the call still occupies a place.
     var keepsPlace = false
 
     var isCuttable: Bool { !self.isCut && self.position + 1 < self.messages.count }
@@ -35,7 +36,6 @@ struct CallRecord: Sendable {
 
     var current: QueuedMessage? { self.position < 0 ? nil : self.messages[self.position] }
 
-    /// Returns `nil` if the call expects no answer at `position`.
     mutating func answered(
         _ id: CallID, position: Int, startedAt: MonotonicInstant, at now: MonotonicInstant
     ) -> (message: QueuedMessage, place: Int, isNew: Bool, hasReturned: Bool)? {

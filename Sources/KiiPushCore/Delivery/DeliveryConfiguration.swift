@@ -2,7 +2,7 @@ package struct DeliveryConfiguration: Sendable, Hashable {
     /// At least 1.
     package var concurrentHandlers = 4
     package var deadline: Duration = .seconds(30)
-    /// Counted from the failure. There is one attempt more than there are pauses.
+    /// The pauses before the retries, counted from the failure. There is one attempt more than there are pauses.
     package var retryDelays: [Duration] = [.seconds(1), .seconds(5), .seconds(30), .seconds(300), .seconds(1800)]
     /// The time from the start of the first attempt to the end of the last one; `nil`: no limit.
     package var totalLimit: Duration?

@@ -29,8 +29,8 @@ public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The reason why delivery gave up on a message. An inbox in a file keeps the message until a person retries or drops
-/// it; an inbox in memory does not keep it.
+/// The reason why delivery gave up on a message. An inbox in a file keeps the message, usually until a person retries
+/// or drops it; an inbox in memory does not keep it.
 public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
     /// Every attempt failed, the last one for this reason.
     case attemptsFailed(DeliveryFailure)
@@ -49,7 +49,7 @@ public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
     /// Any other text: about a payload that was cut, about damage, or from a later version.
     case other(String)
 
-    /// A stable word, then the detail if there is one.
+    /// A stable word, then the detail if there is one. For ``other(_:)`` only the text.
     public var description: String {
         switch self {
         case .attemptsFailed(let failure): failure.description

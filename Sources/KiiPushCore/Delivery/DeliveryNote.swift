@@ -6,7 +6,7 @@ package struct DeliveryNote: Sendable {
 }
 
 package enum DeliveryStall: Sendable, Hashable, CustomStringConvertible {
-    /// The system has no thread for a handler or the timer. Delivery tries again every second.
+    /// The system has no thread for a handler. Delivery tries again every second.
     case noThread(SystemError)
     /// This many calls still block their threads long after their deadlines, and delivery may replace no more threads.
     case stuckCalls(Int)

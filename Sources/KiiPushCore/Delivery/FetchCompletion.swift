@@ -2,9 +2,9 @@
 ///
 /// - Call it once, within 30 seconds. The first call that counts returns `true`; any other returns `false` and changes
 ///   nothing.
-/// - Releasing it without an answer counts as ``FetchResult/failed``.
-/// - At the deadline the attempt fails, and delivery retries the message. A *success* still counts until the next
-///   attempt starts. Any other late answer returns `false`, and a ``MessageEvent`` reports it.
+/// - Releasing it without an answer fails the attempt.
+/// - At the deadline the attempt fails. A later *success* may still count, until the next attempt starts. A late answer
+///   that does not count returns `false`, and a ``MessageEvent`` reports it.
 /// - After the library has shut down, every answer returns `false`. The next process delivers the message again.
 ///
 /// Any thread or task may call it.
@@ -40,7 +40,7 @@ public final class FetchCompletion: Sendable {
     @discardableResult
     package func setAside() -> Bool { self.answer(.setAside) }
 
-    /// The answer counts if the store writes `work` with it.
+    /// Answers with `result`. The answer counts if the store writes `work` in the same transaction.
     package func commit(_ result: FetchResult, with work: AnswerWork) -> Bool { self.answer(.committing(result, work)) }
 
     /// `retryAfter`: the shortest pause before the next attempt.
@@ -54,8 +54,8 @@ public final class FetchCompletion: Sendable {
         self.answer(.threw(FetchCompletion.cut(reason), retryAfter: retryAfter))
     }
 
-    /// The handler could not be started. Delivery repeats the attempt, which does not count. `retryAfter` is the time
-    /// without new handlers; by default, for a second no more handlers run than now.
+    /// Reports that the handler could not be started. Delivery repeats the attempt, and does not count it. For the time
+    /// `retryAfter`, delivery starts no handler. Without `retryAfter`, no more handlers run for a second than run now.
     package func postpone(_ reason: String, retryAfter: Duration? = nil) {
         self.answer(.unstarted(reason, retryAfter: retryAfter))
     }
@@ -88,7 +88,7 @@ package enum HandlerVerdict: Sendable, Hashable {
     case unstarted(String, retryAfter: Duration? = nil)
     case setAside
 
-    /// Whether the message certainly needs no further attempt in this run.
+    /// Whether a worker may go on to the next message of its call at once.
     var isSuccess: Bool {
         switch self {
         case .result(.newData), .result(.noData), .unreached, .setAside: true

@@ -1,4 +1,5 @@
-/// A change of one message for the store. The store applies changes in order, and ignores a message that is gone.
+/// A change of one message for the store. The store applies changes in order. It ignores a change of a message that is
+/// gone, except ``Verdict/opened(_:)`` in a store in memory.
 package struct MessageChange: Sendable, Hashable {
     // Rare values are indirect, which keeps common changes small.
     package enum Verdict: Sendable, Hashable {
@@ -7,7 +8,8 @@ package struct MessageChange: Sendable, Hashable {
         indirect case committing(FetchResult, AnswerWork)
         /// The message is due after this pause. `firstStart` is set if the time for all attempts is limited.
         indirect case retry(after: Duration, failure: DeliveryFailure, firstStart: MonotonicInstant?)
-        /// Records the attempts and crashes of a message that runs alone, because it may have ended an earlier process.
+        /// Records the attempts and crashes of a message that runs alone. Such a message may have ended an earlier
+        /// process.
         case inHand
         /// No attempt was made. The row waits in this source.
         case waiting(source: Int64)
@@ -15,10 +17,11 @@ package struct MessageChange: Sendable, Hashable {
         case setAside
         case presented
         indirect case dead(DeadLetterReason)
-        /// The user opened the notification. A row in state `inHand` keeps the state; any other row waits, and its
-        /// attempts restart at 0.
+        /// The user opened the notification. A row in state `inHand` keeps the state; any other row becomes `waiting`,
+        /// and its attempts restart at 0.
         indirect case opened(DeliveryOpening)
-        /// The notification is gone, unopened. A presented row becomes done, without data; other rows stay as they are.
+        /// The notification is gone, unopened. A presented row becomes `done`, with ``FetchResult/noData``; other rows
+        /// stay as they are.
         case unopened
         /// The notification cannot be shown any more. A presented row becomes `waiting`; other rows stay as they are.
         case unpresented
@@ -57,7 +60,7 @@ extension MessageChange {
 
     package func startedAt(by clock: TurnClock) -> Timestamp? { self.attempt?.startedAt.map(clock.timestamp(of:)) }
 
-    /// The state after the change. An exception: a row in state `inHand` that the user opens keeps the state.
+    /// The state after the change, unless the user opens a row in state `inHand`, which keeps that state.
     package var state: RowState {
         switch self.verdict {
         case .done, .committing, .unopened: .done
@@ -77,7 +80,7 @@ extension MessageChange {
         }
     }
 
-    /// Whether only the answer changes, as for most messages. The SQL statement is cheaper without the counts.
+    /// Whether the message is done in time by its first attempt, as most are. The SQL statement for these is cheaper.
     package var isCommonEnd: Bool {
         switch self.verdict {
         case .done, .committing: !self.isLate && self.attempts <= 1 && self.crashes == 0

@@ -1,5 +1,5 @@
 /// An event of one message. The agent reports most events to observers when they happen, and the inbox records most of
-/// them. A case says where it is only reported or only recorded.
+/// them.
 public struct MessageEvent: Sendable, Hashable {
     /// The kind of an event. Later versions may add cases.
     public enum Kind: Sendable, Hashable {
@@ -9,27 +9,28 @@ public struct MessageEvent: Sendable, Hashable {
         case stored
         /// The agent sent the acknowledgement to the broker. Recorded in the inbox, never reported.
         case acknowledged
-        /// The broker delivered the message again. The agent acknowledged it, and started nothing. Reported only while
+        /// The broker delivered the message again, and the agent started no attempt for the copy. Reported only while
         /// the message is in memory.
         case duplicate
         /// An earlier process of the agent ended while it had the message in memory, so no other attempt runs beside this
         /// one. Recorded in the inbox, never reported.
         case isolated(attempt: Int)
-        /// The agent called the handler: attempt 1, 2, …
+        /// Attempt 1, 2, … began: usually, the agent calls the handler.
         case started(attempt: Int)
         /// The message is done, with this answer. `isLate`: the answer came after the deadline, and counted.
         case done(FetchResult, attempt: Int, isLate: Bool)
-        /// The message reached nobody and is done, without data. It came in the background, without `content-available`
-        /// and without an alert. The inbox records it as done.
+        /// The message reached neither a handler nor the user, and is done with ``FetchResult/noData``. It came in the
+        /// background, without `content-available` and without an alert. The inbox records it as done.
         case unreached(attempt: Int)
-        /// The handler left the message to a later run of the agent, as `kii-push listen` does with hidden messages. No
-        /// attempt counts. Reported, never recorded.
+        /// The handler left the message to a later run of the agent. The attempt does not count. Reported, never
+        /// recorded.
         case setAside
         /// A notification shows the message, which waits for the user's reaction.
         case presented
         /// The user opened the notification. The agent delivers the message (again), and attempts restart at 1.
         case opened(UserAction)
-        /// The notification is gone, unopened: the message is done, without data. The inbox records it as done.
+        /// The notification is gone, unopened, and no handler was called: the message is done with
+        /// ``FetchResult/noData``. The inbox records it as done.
         case dismissed
         /// The attempt failed; the next one follows after the pause.
         case failed(attempt: Int, DeliveryFailure, retryAfter: Duration)
@@ -40,7 +41,8 @@ public struct MessageEvent: Sendable, Hashable {
         case handedBack(DeliveryFailure)
         /// An answer came after the deadline and did not count. Reported, never recorded.
         case late(attempt: Int)
-        /// The handler still blocks its thread long after the deadline. Reported, never recorded.
+        /// A handler still blocks its thread long after the deadline, or a presenter at the deadline. Reported, never
+        /// recorded.
         case stuck(attempt: Int)
         /// A person retried the message; attempts restart at 1. Recorded in the inbox, never reported.
         case retried
@@ -52,7 +54,7 @@ public struct MessageEvent: Sendable, Hashable {
     public var at: Timestamp
     /// The kind of the event.
     public var kind: Kind
-    /// Whether the inbox is a file, which keeps dead letters.
+    /// Whether dead letters are kept: the inbox is not in memory.
     package var isKept: Bool
     package var call: Call?
     /// The message that the handler got, in an event ``Kind/started(attempt:)`` that another process watches. Else
@@ -121,7 +123,7 @@ extension MessageEvent.Kind {
         }
     }
 
-    /// `nil` for a kind of a later version, or if a part is missing.
+    /// `nil` for a kind of a later version, or if a part is missing or unknown.
     package init?(_ parts: Parts) {
         switch (parts.code, parts.attempt, parts.detail) {
         case (1, _, _): self = .received

@@ -8,9 +8,10 @@ public protocol NotificationHandler: Sendable {}
 
 /// Handles messages and answers through a completion, as in UIKit and on Kii's reception page.
 ///
-/// Every rule of ``FetchCompletion`` applies. A source is a topic, a bucket, or the sender of direct pushes. Messages
-/// of one source start in the order of reception. A message starts after the answer to the previous message and the
-/// return of its call. Messages of different sources run at the same time, four by default.
+/// Every rule of ``FetchCompletion`` applies. A source is a topic, a bucket, or the sender of direct pushes. First
+/// attempts of one source start in the order of reception. An attempt starts after the previous call has its answer and
+/// has returned, unless that call blocks long after its deadline. Messages of different sources run at the same time,
+/// four by default.
 ///
 /// A message may be delivered more than once: after a failure, after a crash, or because the broker delivered it again.
 /// ``DeliveryContext/attempt`` and ``DeliveryContext/messageID`` tell such deliveries apart.
@@ -27,14 +28,14 @@ public protocol RemoteNotificationHandler: NotificationHandler {
 
 /// Handles messages in an asynchronous function, whose result is the answer.
 ///
-/// The rules of ``RemoteNotificationHandler`` apply. At the deadline the library cancels the task. If the task then
-/// returns ``FetchResult/newData`` or ``FetchResult/noData`` before the next attempt, the answer counts.
+/// The rules of ``RemoteNotificationHandler`` apply. At the deadline the library cancels the task. A success that the
+/// task then returns may still count, as ``FetchCompletion`` describes.
 public protocol AsyncRemoteNotificationHandler: NotificationHandler {
     /// A message arrived. The function runs in its own task, which starts on a thread of the library. After its first
     /// suspension it continues where its isolation says.
     ///
     /// - Returns: the answer. ``FetchResult/failed`` and a thrown error both lead to a retry.
-    /// - Throws: any error. The inbox keeps its description, cut to 500 Unicode scalars.
+    /// - Throws: any error. The failure keeps its description, cut to 500 Unicode scalars.
     func didReceiveRemoteNotification(_ message: ReceivedMessage, context: DeliveryContext) async throws -> FetchResult
 }
 
@@ -57,9 +58,9 @@ public protocol PlainRemoteNotificationHandler: NotificationHandler {
 
 /// Handles thing-if commands, which arrive on the same MQTT topic as pushes.
 ///
-/// A type conforms to this protocol and to one of the others. If no handler conforms, a command becomes a dead letter.
-/// The answer only says that the program has dealt with the command; ``KiiSession/report(_:of:thing:)`` reports its
-/// results.
+/// A type conforms to this protocol and to one of the others. If the agent's handler does not conform, a command
+/// becomes a dead letter. The answer only says that the program has dealt with the command;
+/// ``KiiSession/report(_:of:thing:)`` reports its results.
 public protocol ThingCommandHandler: Sendable {
     /// A command arrived. Called as ``RemoteNotificationHandler`` is, with the same rules for the answer.
     func didReceiveThingCommand(

@@ -84,7 +84,7 @@ package indirect enum DecodedContent: Sendable {
         self.init(payload: stored.payload, originalLength: stored.originalLength)
     }
 
-    /// `nil` if no handler may see the message. A push gets 0, the number of commands, with a chance of 1 in 2^64.
+    /// `nil` if no handler may see the message.
     package var source: Int64? {
         switch self {
         case .message(let message): message.sourceKey.number

@@ -1,4 +1,4 @@
-/// Decides what happens to each message of an installation.
+/// Decides what happens to each push of an installation.
 package protocol Receiver: Sendable {
     var handler: any NotificationHandler { get }
 
@@ -11,10 +11,10 @@ package protocol Receiver: Sendable {
 
 package enum DeliveryRoute: Sendable {
     case handler
-    /// No handler gets the message, which is done without data.
+    /// No handler is called. The message becomes done with ``FetchResult/noData``.
     case nobody
-    /// The closure shows an alert and returns whether it did; it may block. Unless `isForHandler`, a shown message
-    /// waits in the store for the user's reaction. A message that is not shown goes to the handler.
+    /// The closure shows an alert, and returns whether it did; it may block. If it did and `isForHandler` is false, the
+    /// message waits in the store for the user's reaction. Otherwise the handler gets the message.
     case show(@Sendable () -> Bool, isForHandler: Bool)
     /// Calls this closure instead of the handler, with the same rules for the answer.
     case invoke(@Sendable (FetchCompletion) -> Void)
@@ -38,8 +38,7 @@ enum HandlerForm: Sendable {
     case completion(any RemoteNotificationHandler)
     case async(any AsyncRemoteNotificationHandler)
     case plain(@Sendable (ReceivedMessage) -> Void)
-    /// The handler conforms to none of the protocols, a defect of the program. Every message fails, and the error says
-    /// so.
+    /// The handler conforms to none of these protocols. A call of it fails with an error that says so.
     case none
 
     /// Checks the forms in the order of Kii's "Reception Handler" page.
@@ -56,8 +55,8 @@ enum HandlerForm: Sendable {
     }
 }
 
-/// Only a deprecated function may name the deprecated protocol without a warning. A protocol that is not deprecated
-/// hides that function from its caller.
+/// Only deprecated code may name the deprecated protocol without a warning. A call through `PlainForm` gives no warning
+/// either.
 private let plainForm: any PlainForm = DeprecatedPlainForm()
 
 private protocol PlainForm: Sendable {

@@ -119,7 +119,6 @@ extension Scheduler {
         return true
     }
 
-    /// With strict order, holds back the source's later messages.
     mutating func holdUp(_ message: QueuedMessage, at place: Int) {
         guard self.configuration.isStrictlyOrdered else { return }
         self.addBlocker(message.sequence, at: place)
@@ -136,8 +135,6 @@ extension Scheduler {
 
     private static var pause: Duration { .seconds(1) }
 
-    /// Called if a handler could not be started. The message keeps its attempts. Delivery goes on with the handlers
-    /// that run now, or with none for the time that the handler asked for.
     private mutating func postpone(
         _ slot: Int, _ message: QueuedMessage, _ reason: String, retryAfter: Duration?, now: MonotonicInstant
     ) {
@@ -162,7 +159,6 @@ extension Scheduler {
 
     mutating func endStall() { if !self.isStalled { self.output.stalls.append(nil) } }
 
-    /// After the pause, lifts the limit on handlers. After another pause without a failed start, ends the shortage.
     mutating func lookAtShortage() {
         guard let shortage, shortage.over <= self.now else { return }
         if shortage.places < .max {

@@ -1,5 +1,5 @@
 extension Scheduler {
-    /// Number of calls that wait for a free worker, so that no worker waits for the loop's thread.
+    /// At most this many calls wait for a free worker, so that no worker waits for the loop's thread.
     static var prefetched: Int { 64 }
 
     /// Called after events, and again after the pipeline has carried out cuts and calls.
@@ -78,7 +78,6 @@ extension Scheduler {
             DeliveryCall(id: call.id, installation: self.sources[place].id.installation, messages: messages))
     }
 
-    /// Messages that an ended process had in memory run one at a time, each after a commit of its attempt.
     private mutating func beginAloneRun() {
         guard self.mayStart, !self.suspects.isEmpty, self.shortage?.places != 0 else { return }
         guard self.handedOut == 0 else { return self.cutCalls() }
@@ -145,7 +144,7 @@ extension Scheduler {
             self.batch = isQuick ? min(self.batch * 2, Self.longestBatch) : max(self.batch / 2, 1)
         }
         self.takeBack(id.slot)
-        // Also if the attempt is over: the handler may return just before the loop's thread ends the attempt.
+        // Set even if the attempt is over: the handler may return just before the loop's thread ends the attempt.
         self.calls[id.slot]?.hasReturned = isUnanswered
         if !isUnanswered || self.calls[id.slot]?.isOver == true { self.free(id.slot) }
     }

@@ -5,7 +5,6 @@ extension Scheduler {
         self.wants.append(.installation(installation))
     }
 
-    /// Plans to read rows of a source, if its messages in memory weigh at most half of its share.
     mutating func wantSource(_ place: Int) {
         let source = self.sources[place]
         guard source.hasRows, !source.isWanted, !source.isClaiming, source.weight * 2 <= self.share,
@@ -28,8 +27,8 @@ extension Scheduler {
         self.noteCrowding()
     }
 
-    /// With strict order, a full memory may hold only messages behind a failed one, whose retry waits in the store. So
-    /// this claims one due retry from the store although memory has no room.
+    /// With strict order, memory may be full of messages that wait for an earlier, failed message. The retry of that
+    /// message is a row of the store. So one due retry is read although memory is full.
     private mutating func claimHeldUpRetry() {
         guard self.room <= 0, !self.heldSuspects.isEmpty, self.handedOut == 0 else { return }
         for (installation, intake) in self.intakes where intake.hasDueRetries && !intake.isClaiming {
@@ -41,8 +40,8 @@ extension Scheduler {
     private mutating func claim(of installation: Int64) {
         self.intakes[installation]?.isWanted = false
         guard let intake = self.intakes[installation], !intake.isClaiming else { return }
-        // Thousands of installations may begin together. Most of their claims find nothing, so each may fill only a
-        // part of memory.
+        // A claim reserves `limit` in memory. Thousands of agents may begin together, and most of their claims find no
+        // rows, so each reserves only a part.
         let memory = self.configuration.messagesInMemory
         let page = max(1, min(self.room, max(memory / 64, memory / 2 / (1 + self.wants.count))))
         switch intake.phase {
@@ -134,7 +133,7 @@ extension Scheduler {
             if isCurrent { self.claimFailed(source.installation) } else { self.wantSource(place) }
             return self.tidy(place)
         }
-        // Rows after a message that waits for its retry stay in the store.
+        // If `before` is set, later rows may have stayed in the store, so the source keeps `hasRows`.
         let isComplete = answer.isComplete && !self.sources[place].hasRowsSince
         if isComplete, before == nil { self.setHasRows(place, false) }
         if !isComplete || self.sources[place].blockers.first != before { self.wantSource(place) }
@@ -146,13 +145,13 @@ extension Scheduler {
         self.look(installation, at: self.now + .seconds(1))
     }
 
-    /// - Parameter sequence: the first message that the scheduler returned to the store meanwhile. To keep the order,
-    ///   later messages go back too, unless `messages` contains this one.
+    /// - Parameter sequence: the first message that the scheduler returned to the store during the claim. To keep the
+    ///   order, later ones of `messages` go back too, unless `messages` also contains that first one.
     mutating func take(_ messages: [StoredMessage], isCurrent: Bool, after sequence: Int64? = nil) {
         let last = messages.contains { $0.sequence == sequence } ? .max : sequence ?? .max
         var late: [QueuedMessage] = []
         for stored in messages {
-            // A late success has ended the message since the claim, or its answer is not written yet.
+            // Skips a message that a late success has ended, or whose answer the store is still writing.
             if self.finished.contains(stored.sequence) || self.uncommitted[stored.sequence] != nil { continue }
             guard let message = self.decode(stored) else { continue }
             guard isCurrent, let place = self.makePlace(of: message.source) else {

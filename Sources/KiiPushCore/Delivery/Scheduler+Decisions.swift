@@ -6,7 +6,7 @@ extension Scheduler {
         self.change(opening)
         guard self.isCalled(sequence) else {
             self.reactions[sequence] = nil
-            // Opening does not change a row in state `inHand`, so this row first becomes `waiting`.
+            // An opening does not change the state `inHand`, so the row first becomes `waiting`.
             if let message = self.takeOut(sequence, at: self.places(of: installation)) {
                 self.change(message, .waiting(source: message.source.number))
                 self.change(opening, isRecorded: true)
@@ -46,14 +46,14 @@ extension Scheduler {
         self.change(opening.message.sequence, opening.message.installation, .opened(opening))
     }
 
-    /// The call that holds a message and, as far as is known, has not begun it.
+    /// The call that contains the message; `nil` if the scheduler knows that the call has begun the message.
     package func callHolding(_ sequence: Int64) -> CallID? {
         self.call(with: sequence).flatMap { $0.current?.sequence == sequence ? nil : $0.id }
     }
 
     package func runningSince(_ sequence: Int64) -> MonotonicInstant? { self.call(with: sequence)?.startedAt }
 
-    /// Forgets a message that a person has retried or dropped. Its handler does not run.
+    /// Forgets a message that a person has retried or dropped. The caller has checked that its handler does not run.
     package mutating func letGo(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = nil
         let places = self.places(of: installation)

@@ -1,7 +1,7 @@
 enum Want: Sendable {
     case installation(Int64)
     case source(Int)
-    /// A message that goes first: the user opened its notification, or a person retried it.
+    /// One message. It goes first if the user opened its notification, or a person retried it.
     case row(Int64, installation: Int64)
 
     var isRow: Bool { if case .row = self { true } else { false } }
@@ -48,14 +48,13 @@ extension Scheduler {
         self.want(installation)
     }
 
-    /// Running calls go on. Messages that have not started wait in the store.
+    /// Running handlers go on. Messages that have not started leave memory; the store keeps their rows.
     package mutating func detached(_ installation: Int64) {
         guard self.intakes.removeValue(forKey: installation) != nil else { return }
         self.stalled.remove(installation)
         self.leave { $0 == installation }
     }
 
-    /// Running calls go on. Messages that have not started wait in the store.
     package mutating func drain() {
         guard !self.isDraining else { return }
         self.isDraining = true
@@ -68,13 +67,12 @@ extension Scheduler {
             if call.isCuttable { self.output.cuts.append(call.id) }
         }
         for place in self.knownPlaces where isLeft(self.sources[place].id.installation) {
-            // If one message of the source stays `inHand`, all do: as waiting rows the others would lose their order.
             let staysInHand = self.hasSuspects(place)
             let messages = self.sources[place].queue.removeAll { _ in true }
             if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
             self.giveBack(messages, at: place)
         }
-        // Their rows stay `inHand` for the next process.
+        // Suspects leave memory. Their rows stay `inHand`, for the next run of the agent.
         for suspect in self.suspects.removeAll(where: { isLeft($0.installation) }) { self.forget(suspect) }
         if case .committing(let message) = self.alone, isLeft(message.installation) {
             self.alone = .none
@@ -88,7 +86,7 @@ extension Scheduler {
         }
     }
 
-    /// The attempt that runs alone has not ended the process, so it does not count.
+    /// The process ends in order while an attempt runs alone. That attempt did not cause the end, so it does not count.
     package mutating func stop() {
         guard case .running(let slot) = self.alone, let call = self.calls[slot], !call.isOver,
             let message = call.messages.first
@@ -103,7 +101,7 @@ extension Scheduler {
         self.tidy(place)
     }
 
-    /// Reads all rows again, except the messages in memory, after others have changed the store.
+    /// Lists the sources of the store again, after a replacement of the file or a change by another process.
     package mutating func readAgain() {
         for (installation, intake) in self.intakes where intake.knowsSuspects {
             self.intakes[installation]?.phase = .sources(after: nil)
@@ -123,7 +121,7 @@ extension Scheduler {
 
     mutating func rowsAppeared(in source: SourceID) {
         if let place = self.makePlace(of: source) { return self.rowsAppeared(at: place) }
-        // The scheduler may know no more sources. A later list will contain this one.
+        // The scheduler knows as many sources as it may. A later list of the store's sources will contain this source.
         if self.intakes[source.installation]?.phase == .open {
             self.intakes[source.installation]?.phase = .sources(after: nil)
             self.want(source.installation)
@@ -177,7 +175,7 @@ extension Scheduler {
     }
 
     mutating func addBlocker(_ sequence: Int64, at place: Int) {
-        // A message whose call was under way when its agent restarted is added twice.
+        // A message whose call was under way when its agent restarted may come twice.
         guard !self.sources[place].blockers.contains(sequence) else { return }
         let index = self.sources[place].blockers.firstIndex { $0 > sequence } ?? self.sources[place].blockers.endIndex
         self.sources[place].blockers.insert(sequence, at: index)
@@ -188,8 +186,7 @@ extension Scheduler {
         return self.sources[place].queue.contains { $0.sequence == message.sequence }
     }
 
-    /// An earlier process ended while it had the message, perhaps because of the message. So the message will run
-    /// alone.
+    /// The message may have ended an earlier process. So it runs alone, if an attempt is left.
     mutating func suspect(_ stored: StoredMessage) {
         // A message whose call went on after its agent was detached has not ended a process.
         guard !self.isCalled(stored.sequence), self.uncommitted[stored.sequence] == nil,

@@ -20,7 +20,8 @@ struct Source: Sendable {
     var hasGivenBack = false
     var isReady = false
     var isWanted = false
-    /// With strict order: messages that wait for their retries, in order. The first one holds back all later messages.
+    /// With strict order: messages that wait for their retries, or whose answers the store is writing, in order. The
+    /// first one holds back all later messages.
     var blockers: [Int64] = []
 
     var isVoid: Bool {
@@ -120,8 +121,8 @@ extension Scheduler {
         self.ready.append(place)
     }
 
-    /// Returns messages to the store, the last one first. If the process is killed between two commits, the rows in
-    /// hand are then older than the waiting rows.
+    /// Returns messages to the store, the last one first. If the process is killed between two commits, rows in state
+    /// `inHand` are then older than waiting rows.
     mutating func giveBack(_ messages: some BidirectionalCollection<QueuedMessage>, at place: Int) {
         guard !messages.isEmpty else { return }
         for message in messages.reversed() {
@@ -152,7 +153,7 @@ extension Scheduler {
         self.crowdedSince = isCrowded ? self.crowdedSince ?? self.now : nil
     }
 
-    /// Ends the calls of sources that use too much memory. `trim` then shortens the queues.
+    /// Ends the calls of sources that use too much memory. Then `trim` returns their queued messages to the store.
     mutating func shareMemory() {
         guard let due = self.sharingDue, due <= self.now else { return }
         self.crowdedSince = self.now
@@ -181,7 +182,7 @@ extension Scheduler {
         for place in self.knownPlaces where self.sources[place].weight > share && !self.hasSuspects(place) {
             var excess = self.sources[place].weight - share
             var back: [QueuedMessage] = []
-            // Messages that the user opened, and retries, stay in memory.
+            // Stops at a message that the user opened, or a retry whose total time is limited: these stay in memory.
             while excess > 0, let last = self.sources[place].queue.last, last.openedBy == nil, last.firstStart == nil {
                 _ = self.sources[place].queue.popLast()
                 excess -= self.scale.weight(of: last.bytes)

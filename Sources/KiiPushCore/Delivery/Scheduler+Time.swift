@@ -11,7 +11,7 @@ extension Scheduler {
         self.lookAtShortage()
     }
 
-    /// Searches for due retries: their pauses went on while the machine slept. Deadlines did not.
+    /// Searches for due retries: the pauses before retries went on while the machine slept. Deadlines stood still.
     package mutating func machineSlept(at now: MonotonicInstant) {
         for installation in self.intakes.keys { self.look(installation, at: now) }
         if let shortage, shortage.places < .max { self.shortage?.over = min(shortage.over, now) }
@@ -65,12 +65,12 @@ extension Scheduler {
 
     private func stuckAt(_ call: CallRecord) -> MonotonicInstant? {
         guard call.isOver, !call.isStuck, !call.keepsPlace, let message = call.current else { return nil }
-        // An attempt of a blocked source may start after the message's time is over.
+        // An attempt may start after the message's own time limit, so the deadline may be before the start.
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
         return max(deadline, call.startedAt) + Self.stuckAfter
     }
 
-    /// Sets a new deadline for an overdue call that has not begun, or has its answer.
+    /// Sets a new deadline for an overdue call that has not begun, or has the answer to its current message.
     package mutating func goesOn(_ id: CallID, at now: MonotonicInstant) {
         guard let call = self.record(id) else { return }
         if call.position < 0 { self.calls[id.slot]?.startedAt = now }
@@ -78,8 +78,8 @@ extension Scheduler {
         self.awaitDeadline(of: id)
     }
 
-    /// Ends an attempt without an answer, and its call. If `isPresenting`, a presenter still shows the message and no
-    /// handler was called. Then the attempt does not count, and another thread takes the message.
+    /// Ends an attempt without an answer, and its call. If `isPresenting`, the presenter's function has not returned,
+    /// and no handler was called. Then the attempt does not count, and another thread takes the message.
     package mutating func timedOut(_ id: CallID, position: Int, isPresenting: Bool, at now: MonotonicInstant) {
         guard let call = self.record(id), let message = call.current, position == call.position else { return }
         self.takeBack(id.slot)

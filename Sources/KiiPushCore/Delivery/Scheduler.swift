@@ -1,11 +1,11 @@
 /// Decides when a handler gets each message, and what its answer means. Pure: no clock, no thread, no store. Events are
 /// method calls with the time as an argument. ``output`` collects the decisions.
 ///
-/// The states of a message:
+/// The states of a message, and the usual next states:
 ///
 /// - *waiting*: a row in the store. Next: *queued*.
-/// - *queued*: in memory, in the queue of its source. Next: *called*; *waiting*, if its agent stops, its source has too
-///   much of a full memory, or an earlier message failed and the order is strict.
+/// - *queued*: in memory, in the queue of its source. Next: *called*; *waiting*, if its agent stops, its source uses
+///   too much of a full memory, or an earlier message failed and the order is strict.
 /// - *suspect*: an earlier process ended while it had the message, perhaps because of the message. Next: *called*,
 ///   alone, after a commit of the attempt.
 /// - *called*: a ``DeliveryCall`` has it. Next: done, dead, presented, set aside, *retry*; *queued* or *waiting*, if
@@ -24,10 +24,10 @@ package struct Scheduler: Sendable {
     var freePlaces: [Int] = []
     var places: [SourceID: Int] = [:]
     var latest: (id: SourceID, place: Int)?
-    /// In the order in which calls may start for these sources.
+    /// Sources whose next call may start, in this order.
     var ready = Fifo<Int>()
     var backlogged = 0
-    /// Includes messages on their way into memory.
+    /// Includes the limits of claims that the store has not answered.
     package internal(set) var memoryWeight = 0
 
     // Calls, by the slot that they share with the ``AnswerBox``.
@@ -39,7 +39,7 @@ package struct Scheduler: Sendable {
     var handedOut = 0
     var callsDue: MonotonicInstant?
     package internal(set) var stuckCount = 0
-    /// As many calls are stuck as may be, so further ones keep their places.
+    /// The number of stuck calls is at its limit, so further ones keep their places.
     var losesPlaces = false
     var shortage: HandlerShortage?
     var suspects = Fifo<QueuedMessage>()
@@ -57,7 +57,6 @@ package struct Scheduler: Sendable {
     var wants = Fifo<Want>()
     var looks = Agenda<Int64>()
     var stalled: Set<Int64> = []
-    /// When memory filled up while rows were still to be read.
     var crowdedSince: MonotonicInstant?
     var isTrimDue = false
     var now = MonotonicInstant(nanoseconds: 0)
@@ -82,7 +81,7 @@ package struct Scheduler: Sendable {
     }
 
     package var hasQueues: Bool {
-        // With many sources, a check of each would cost too much.
+        // With many sources, a check of each would cost too much, so the answer is true.
         self.places.count > 64 || self.backlogged > 0 || self.places.values.contains { !self.sources[$0].queue.isEmpty }
     }
 
@@ -126,42 +125,41 @@ package struct Scheduler: Sendable {
 }
 
 package struct SchedulerOutput: Sendable {
-    /// In this order. The store writes them before it reads rows.
+    /// The store writes the changes in this order, before it reads rows.
     package var changes: [MessageChange] = []
     package var claims: [StoreClaim] = []
-    /// Calls to end after their current message. The pipeline answers with ``Scheduler/cut(_:position:startedAt:)``.
+    /// Calls to end after their current message, or at once if they have not begun.
     package var cuts: [CallID] = []
     package var calls: [DeliveryCall] = []
-    /// Calls whose places are free now, though no worker frees them.
+    /// Places that the pipeline must free in the ``CallQueue``: their calls have ended, and no worker frees them.
     package var freedPlaces = 0
     package var ended: [Int64] = []
     package var notes: [DeliveryNote] = []
-    /// The reasons why not all allowed calls run, in order; `nil`: no reason is left.
+    /// The reasons why fewer calls run than are allowed, in the order of time; `nil`: no reason is left.
     package var stalls: [DeliveryStall?] = []
 }
 
-/// A user's reaction, which applies after the attempt that is under way.
+/// A reaction to a notification, which applies after the attempt that is under way.
 enum Reaction: Sendable {
     case opened(DeliveryOpening)
     case dismissed
     case withdrawn
 }
 
-/// A time with fewer handlers: the machine lacks memory, descriptors or processes, or a handler asked for a pause.
+/// A time with fewer handlers, since the machine lacks resources or a handler asked for a pause.
 struct HandlerShortage: Sendable {
     /// The most calls at once: the number that ran when a handler could not be started, or 0 in a pause.
     var places = Int.max
-    /// When the limit ends. After another pause without a failed start, the shortage ends too.
+    /// When the limit ends or, after the limit, the shortage.
     var over: MonotonicInstant
     var stall: DeliveryStall?
 }
 
 /// The message that runs alone, because it may have ended an earlier process.
 enum AloneRun: Sendable {
-    /// Next: `committing`, when such a message waits and no call is under way.
     case none
-    /// The store is writing the attempt. Next: `running`, after the commit.
+    /// The store is writing the attempt.
     case committing(QueuedMessage)
-    /// The slot of the message's call. Next: `none`, when the call is over.
+    /// The slot of the message's call.
     case running(Int)
 }

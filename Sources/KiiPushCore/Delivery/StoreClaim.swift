@@ -9,7 +9,7 @@ package struct StoreClaim: Sendable, Hashable {
         case suspects(after: Int64)
         /// The numbers of sources with waiting rows, after this number and in order.
         case sources(after: Int64?)
-        /// Waiting rows of a source below `before`, in order.
+        /// Waiting rows of a source with sequences below `before`, in order.
         case source(Int64, before: Int64?)
         /// The row with this sequence, if it waits.
         case row(Int64)

@@ -1,15 +1,16 @@
 package enum RowState: Int64, Sendable, Hashable, CaseIterable {
-    /// Stored and acknowledged; not in memory.
+    /// Only in the store: delivery has not read the message yet, or has returned it.
     case waiting = 0
-    /// In memory: queued, or its handler runs. A message that a restart finds in this state may have ended the process.
+    /// Delivery has the message: queued, or its handler runs. A message that a restart finds in this state may have
+    /// ended the earlier process.
     case inHand = 1
-    /// The attempt failed; the next one is at ``StoredMessage/nextAttempt``.
+    /// The last attempt failed, and the next one has a due time.
     case retry = 2
     /// A notification shows the message, and the user has not reacted.
     case presented = 3
-    /// Handled. The store keeps the row for a while, to recognise a redelivery.
+    /// Finished. A durable store keeps the row for a while, to recognise a redelivery.
     case done = 4
-    /// Delivery gave up. The store keeps the row until a person retries or drops it.
+    /// Delivery gave up. A durable store keeps the row, usually until a person retries or drops it.
     case dead = 5
 }
 
@@ -25,22 +26,22 @@ package struct StoredMessage: Sendable, Hashable {
     package var qos: UInt8
     package var duplicate, retain: Bool
     package var packetID: UInt16?
-    /// The number of the connection that brought the message.
     package var connection: Int64
     package var receivedAt: Timestamp
     package var source: Int64?
     package var state: RowState
     package var reason: String?
-    /// Attempts that failed, and attempts that ran alone when the process ended.
+    /// Failed attempts. An attempt that runs alone is counted before it starts. A message that is done may count its
+    /// success too.
     package var attempts: Int
-    /// Attempts that ran alone and have not returned. They are crashes if their process has ended.
+    /// Attempts that ran alone and have no recorded outcome. If their process has ended, it crashed during them.
     package var crashes: Int
     /// The due time of a retry; `nil` in a store that uses the monotonic clock.
     package var nextAttempt: Timestamp?
     package var updatedAt: Timestamp
     /// The user's choice on the notification. The handler is called (again) with it.
     package var openedBy: UserAction?
-    /// The latest end of an attempt, if another process counts the deadline too.
+    /// The time by which an attempt must end, if another process also enforces a deadline.
     package var answerBy: MonotonicInstant?
     /// The start of the first attempt in this process, if the time for all attempts is limited.
     package var firstStart: MonotonicInstant?

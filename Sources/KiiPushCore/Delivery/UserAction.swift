@@ -4,10 +4,10 @@
 public enum UserAction: Sendable, Hashable {
     /// The notification itself, or its View button.
     case open
-    /// An action of the notification's category, by its identifier. Never empty.
+    /// An action of the notification's category, by its identifier, which must not be empty.
     case custom(String)
-    /// An action that the program handles in the background, by its identifier. Never empty. The program does not come
-    /// to the foreground, and the message does not count as opened.
+    /// An action that the program handles in the background, by its identifier, which must not be empty. The program
+    /// does not come to the foreground, and the message does not count as opened.
     case background(String)
 
     /// The action's identifier; `nil` for ``open``.
@@ -28,8 +28,7 @@ public enum UserAction: Sendable, Hashable {
 }
 
 extension UserAction {
-    /// The first character of a background action's identifier. No category names an action with this control
-    /// character.
+    /// Begins the ``stored`` form of a background action. No category's action begins with this control character.
     private static let backgroundMark: Character = "\u{1F}"
 
     /// The form in the inbox and on the control socket; empty for ``open``.
@@ -91,7 +90,8 @@ package struct DeliveryOpening: Sendable, Hashable {
 package protocol ReactionTaker: AnyObject, Sendable {
     /// The message is delivered (again), now or in the agent's next run.
     func opened(_ opening: DeliveryOpening) -> Bool
-    /// The notification is gone, unopened, and no handler was called. The message is done, without data.
+    /// The notification is gone, unopened, and no handler was called. The message becomes done, with
+    /// ``FetchResult/noData``.
     func dismissed(_ sequence: Int64, installation: Int64) -> Bool
     /// The presenter lost the notification, and no handler was called. The message is delivered again.
     func withdrawn(_ sequence: Int64, installation: Int64) -> Bool

@@ -3,7 +3,7 @@ package final class Worker {
     /// `returned`: the handler has returned, and ``Worker/callReturned()`` follows. `left`: a task continues the call.
     package enum Outcome { case returned, left }
 
-    /// After this time, a worker leaves its call if other calls wait.
+    /// After this time, a worker begins no further message of its call if other calls wait.
     private static let slice: Duration = .milliseconds(1)
 
     private let box: AnswerBox
@@ -91,8 +91,7 @@ package final class Worker {
             completion.answer(
                 .threw("the handler conforms to NotificationHandler alone; conform to one of its forms"))
         case .async(let handler):
-            // The task starts on this thread, so a handler that does not suspend costs no hop. The ``AnswerBox``
-            // cancels the task.
+            // The task starts on this thread: a handler that does not suspend needs no change of threads.
             return Task.immediate { [box = self.box, queue = self.queue] in
                 do {
                     completion(try await handler.didReceiveRemoteNotification(message, context: context))
