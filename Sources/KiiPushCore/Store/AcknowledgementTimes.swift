@@ -1,4 +1,4 @@
-/// The times at which the agent acknowledged rows, kept until the next write to each row.
+/// The times at which the agent acknowledged rows, for the next write to each row. Drops the oldest times.
 package struct AcknowledgementTimes {
     /// Rows with consecutive numbers and one time.
     private struct Run {
@@ -8,7 +8,7 @@ package struct AcknowledgementTimes {
         func time(of sequence: Int64) -> Timestamp? { self.rows.contains(sequence) ? self.at : nil }
     }
 
-    /// A run takes 24 bytes.
+    /// At least this many of the newest runs are kept. A run takes 24 bytes.
     package static let kept = 8192
 
     private var runs: [Run] = []

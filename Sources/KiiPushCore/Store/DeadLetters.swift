@@ -48,7 +48,7 @@ package struct DeadLetterStock: Sendable, Hashable {
 
     package var isFull: Bool { self.count >= self.countLimit || self.bytes >= self.bytesLimit }
 
-    /// Whether the agent reads from the network again: below nine tenths of the limits.
+    /// Whether the agent reads from the network again: at nine tenths of the limits or less.
     package var hasRoom: Bool {
         // `countLimit * 9` would overflow where the limit is `Int.max`.
         let count = self.countLimit / 10 * 9 + self.countLimit % 10 * 9 / 10

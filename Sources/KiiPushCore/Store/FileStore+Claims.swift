@@ -34,7 +34,8 @@ extension FileStore {
         return answer
     }
 
-    /// Returns `nil` if the rows cannot be read but the transaction stands: the rest of the turn goes on.
+    /// Returns `nil` if the rows cannot be read but the transaction is still open, so that the rest of the turn goes
+    /// on.
     private func read<Result>(
         into answer: inout StoreAnswer, _ inbox: Inbox, _ body: () throws(InboxError) -> Result
     ) throws(InboxError) -> Result? {

@@ -11,7 +11,7 @@ extension FileStore {
         var remembered: Inbox.Remembered?
     }
 
-    /// Otherwise damaged files could fill a failing disk.
+    /// At most one replacement in this time, since each leaves a damaged file on a failing disk.
     private static let replacementInterval: Duration = .seconds(60)
     private static let markInterval: Duration = .seconds(1)
 
@@ -25,7 +25,7 @@ extension FileStore {
         self.writeMark()
     }
 
-    /// If `body` finds the file damaged, runs it again with the new file.
+    /// If `body` finds the file damaged, replaces the file, at most once a minute, and runs `body` again.
     func use<Result>(_ body: (Inbox) throws(InboxError) -> Result) throws(InboxError) -> Result {
         try self.replaceIfDamaged()
         defer { if let due = self.markIsDue, due <= .zero { self.writeMark() } }

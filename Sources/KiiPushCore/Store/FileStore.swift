@@ -92,7 +92,7 @@ package final class FileStore: ImmediateStore {
         var isAgain = false
         var outcome = try self.use { inbox throws(InboxError) in
             inbox.shares = self.room.shares
-            // SQLite's log must not grow larger than the reserve.
+            // SQLite's log could not be written before. It must not grow larger than the reserve.
             if inbox.log.failure != nil { try inbox.writeLog(emptying: true) }
             // Second try: the new file may lack rows of the damaged one.
             if isAgain { for arrival in turn.arrivals { arrival.link.forgetAbsorptions() } }

@@ -1,5 +1,5 @@
-/// A store without a file. The agent acknowledges a message only when its outcome is final, so the broker keeps the
-/// message until then. This store keeps no dead letters.
+/// A store without a file. The agent acknowledges a message when it is done, dead or shown in a notification, so the
+/// broker keeps the message until then. This store keeps no dead letters.
 final class MemoryStore: ImmediateStore {
     private final class Entry {
         var message: StoredMessage
@@ -168,7 +168,7 @@ final class MemoryStore: ImmediateStore {
         case .inHand: self.move(entry, to: .inHand)
         case .presented:
             self.move(entry, to: .presented)
-            // Acknowledgements leave in order, so this message's acknowledgement does not wait for the user.
+            // Acknowledgements leave in order. If this one waited for the user, those of later messages would wait too.
             outcome.finished.append(change.sequence)
         case .unopened:
             guard entry.message.state == .presented else { return }

@@ -3,12 +3,12 @@ package typealias StoreCompletion<Answer> = (Result<Answer, InboxError>) -> Void
 
 /// Keeps messages by source, in a file, in memory, in another process, or on a server. Only the loop's thread uses it.
 package protocol Store: AnyObject {
-    /// Whether the agent may acknowledge a message once it is committed. Otherwise the message needs a final outcome
-    /// first.
+    /// Whether the agent may acknowledge a message once it is committed. Otherwise the message must first be done,
+    /// dead, or shown in a notification.
     var isDurable: Bool { get }
     /// Whether a late success can still end a dead letter.
     var keepsDeadLetters: Bool { get }
-    /// Whether ``proven(installation:through:)`` or ``calendarMoved(by:)`` needs a commit, even of an empty turn.
+    /// Whether a call such as ``proven(installation:through:)`` needs a commit, even of an empty turn.
     var hasMoreToWrite: Bool { get }
     var pendingBytes: Int64 { get }
     /// The most bytes that may wait for a handler, by the room on the disk.
@@ -32,16 +32,15 @@ package protocol Store: AnyObject {
     func close()
 
     func ledger(completion: @escaping StoreCompletion<MessageLedger>)
-    /// Answers with the key of an installation, and makes a key for a new installation. `agent` is the name of its
-    /// agent.
+    /// Answers with the key of an installation, and makes a key for a new installation.
     func installation(id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>)
     /// The rows that the broker may deliver again, since it may not have their acknowledgements.
     func unproven(installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>)
-    /// Notes that the broker repeats no row up to `sequence`.
+    /// Records that the broker will repeat no row up to `sequence`.
     func proven(installation: Int64, through sequence: Int64)
-    /// Notes that the broker may have lost its session: no message counts as a redelivery of rows up to `sequence`.
+    /// Records that the broker may have lost its session: no message counts as a redelivery of rows up to `sequence`.
     func doubt(installation: Int64, through sequence: Int64)
-    /// Notes that the calendar was set: retries keep their delays.
+    /// Moves retries' due times by `shift`, by which the calendar clock was set.
     func calendarMoved(by shift: Duration)
     func machineSlept(_ duration: Duration)
     /// Records the acknowledgement of a row of the last commit. Rows come in order.

@@ -1,4 +1,4 @@
-/// The connection that brought a message. Only the loop's thread uses it.
+/// The MQTT session of an installation, whose connections bring messages. Only the loop's thread uses it.
 package protocol MessageLink: AnyObject {
     var installation: Int64 { get }
     var topic: String { get }
@@ -6,9 +6,9 @@ package protocol MessageLink: AnyObject {
 
     /// The stored row that this message may repeat. The store then compares the bytes.
     func redeliveryCandidate(of arrival: Arrival) -> Int64?
-    /// Notes, until the commit ends, that a message repeats this row.
+    /// Remembers, until the commit ends, that a message repeats this row.
     func absorbs(_ row: Int64)
-    /// Notes, until the commit ends, that a message of QoS 2 becomes this row.
+    /// Remembers, until the commit ends, that a message of QoS 2 becomes this row.
     func inserted(_ row: Int64, _ arrival: Arrival)
     /// Undoes ``absorbs(_:)`` and ``inserted(_:_:)`` after a failed commit.
     func forgetAbsorptions()
@@ -60,7 +60,8 @@ package enum StoredArrival: Sendable, Hashable {
     case redelivered(Int64, isFinal: Bool, isInHand: Bool)
 }
 
-/// The work of one pass of the event loop for the store, in this order. So claims see everything that the turn writes.
+/// The work of one pass of the event loop for the store. A whole turn is done in the order of these properties, so its
+/// claims see what it writes.
 package struct Turn {
     package var changes: [MessageChange]
     package var arrivals: [Arrival]
@@ -134,7 +135,7 @@ package struct TurnOutcome: Sendable {
     /// Number of dead letters that the store removed to make room for newer ones.
     package var removedDeadLetters = 0
     package var isMoved = false
-    /// The time until the store needs a commit, even of an empty turn; `nil`: never.
+    /// The time until the store needs a commit, even of an empty turn; `nil`: no commit is due.
     package var upkeepDue: Duration?
 
     package init() {}
