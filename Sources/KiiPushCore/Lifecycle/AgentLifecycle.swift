@@ -1,7 +1,7 @@
 /// Holds the state of a program with a user interface: active, inactive, or in the background.
 ///
 /// The program calls the four functions below when its windows come and go. Its agents route messages by ``state`` (see
-/// ``PushAgent``). A program without a user interface needs no lifecycle: every message then reaches the handler.
+/// ``PushAgent``). A program without a user interface needs no lifecycle: the handler then gets each push.
 ///
 /// ```swift
 /// let lifecycle = AgentLifecycle()
@@ -98,8 +98,8 @@ public final class AgentLifecycle: Sendable {
     /// The current state.
     public var state: LifecycleState { self.core.withLock { $0.state } }
 
-    /// A new stream of the current state and each later change. It buffers the newest 64 states, and ends with this
-    /// object.
+    /// A new stream of the current state and each later change. It buffers the newest 64 states, and ends when this
+    /// object is released.
     public var states: AsyncStream<LifecycleState> {
         let (stream, continuation) = AsyncStream<LifecycleState>.makeStream(bufferingPolicy: .bufferingNewest(64))
         let number = self.core.withLock { core in
@@ -136,7 +136,6 @@ public final class AgentLifecycle: Sendable {
         }
     }
 
-    /// Asks a program in the background to come to the foreground, because the user opened a notification.
     package func userOpens(_ message: ReceivedMessage) {
         let request = self.core.withLock { core -> (@Sendable (ReceivedMessage) -> Void)? in
             guard core.state == .background, let request = core.foregroundRequest else { return nil }

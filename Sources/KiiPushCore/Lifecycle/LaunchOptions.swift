@@ -3,8 +3,8 @@
 ///
 /// - Source: `launchOptions` of UIKit's `application(_:didFinishLaunchingWithOptions:)`.
 public struct LaunchOptions: Sendable, Hashable {
-    /// The message that started the program; `nil` if something else did. The reception handler also gets this message,
-    /// in any state of the program.
+    /// The message that started the program; `nil` if something else did. The agent also passes this message to its
+    /// handler, in any state of the program.
     public var remoteNotification: ReceivedMessage?
     /// The message's number, as in ``DeliveryContext/messageID``; `nil` if unknown.
     public var messageID: Int64?

@@ -5,8 +5,8 @@
 ///
 /// A presented message whose handler was not called stays in the inbox until the presenter calls
 /// ``NotificationRequest/respond(_:)``. After a restart, the agent passes the message to ``present(_:)`` again, with
-/// ``NotificationRequest/wasPresentedBefore`` set. Only the message that launched the program
-/// (``LaunchOptions/messageID``) goes to its handler instead.
+/// ``NotificationRequest/wasPresentedBefore`` set. The message that launched the program (``LaunchOptions/messageID``)
+/// goes to its handler instead. An inbox in memory loses the message with the process.
 public protocol NotificationPresenter: Sendable {
     /// Shows a notification, and keeps `request` to answer it when the user reacts.
     ///

@@ -12,7 +12,7 @@ public struct NotificationRequest: Sendable, Identifiable {
     public var id: String { "\(self.key.messageID)@\(self.key.installationID)" }
     /// The whole message.
     public let message: ReceivedMessage
-    /// The alert to show. It always has a text.
+    /// The alert to show. It has a text, or the key of a localized text.
     public let alert: NotificationAlert
     /// The name of the sound; `default` for the default sound, `nil` for none.
     public let sound: String?

@@ -1,8 +1,7 @@
 /// Detects whether the program came to the foreground because the user opened a notification.
 ///
 /// The rules follow Kii's launch detection document, with one more: only a message whose notification the user opened
-/// counts. A push that merely arrives while the user looks at the app switcher, also in state `inactive`, does not
-/// count.
+/// counts.
 package struct OpeningTracker: Sendable {
     package struct Opening: Sendable, Hashable {
         package var message: ReceivedMessage

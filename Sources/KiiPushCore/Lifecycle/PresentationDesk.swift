@@ -27,8 +27,8 @@ package final class PresentationDesk: Sendable {
         self.presenter.map { $0.alert(for: message) } ?? message.content?.alert
     }
 
-    /// If `isResting`, the handler is called only after the user's reaction. Returns whether the presenter shows the
-    /// message; also false if the presenter already has the message.
+    /// If `isResting`, the message waits for the user's reaction, and its handler is not called now. Returns whether
+    /// the presenter shows the message; also false if the presenter already has the message.
     func present(
         _ message: ReceivedMessage, _ alert: NotificationAlert?, _ key: NotificationRequest.Key, receivedAt: Timestamp,
         isResting: Bool, again: Bool = false
@@ -73,12 +73,12 @@ package final class PresentationDesk: Sendable {
         }
     }
 
-    /// The presenter may answer while the store reads the messages of earlier runs.
+    /// Records answers while the store reads the messages of earlier runs, so that `restore` omits these.
     func beginRestoring() { self.state.withLock { $0.answered = [] } }
     func endRestoring() { self.state.withLock { $0.answered = nil } }
 
     /// Presents messages that an earlier run presented without an answer. The message that launched the program goes to
-    /// its handler instead. Returns the numbers of the messages that were not presented.
+    /// its handler instead. Returns the numbers of the messages that were neither presented nor opened.
     func restore(_ messages: [StoredMessage], installationID: String) -> [Int64] {
         var unpresented: [Int64] = []
         for stored in messages {
