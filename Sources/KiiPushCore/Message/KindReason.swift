@@ -1,7 +1,8 @@
-/// - Source: Kii's Unity SDK, which has the only published rule. Only keys count; for `origin` the value counts.
+/// - Source: Kii's Unity SDK, which has the only published rule. Only the presence of a key counts, except for
+///   `origin`, whose value counts.
 package enum KindReason: Sendable, Hashable {
-    /// The first of these keys decides: `bucketID`, `bucketType`, `objectID`, `objectModifiedAt` (these two only with
-    /// short keys), then `topic`.
+    /// The first of these keys that is present decides: `bucketID`, `bucketType`, `objectID` and `objectModifiedAt`
+    /// (the last two only with short keys), then `topic`.
     case field(MessageField)
     /// The `origin` is `EVENT`. The rule reads `origin` only with long keys.
     case eventOrigin

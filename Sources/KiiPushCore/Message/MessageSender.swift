@@ -9,7 +9,6 @@ public enum MessageSender: Sendable, Hashable {
     /// A sender whose address has an unknown form, verbatim.
     case other(String)
 
-    /// `nil` unless the address is a user's, a thing's or the administrator's.
     init?(_ address: KiiURI) {
         switch address {
         case .owner(.user(let id)): self = .user(id)

@@ -1,4 +1,3 @@
-/// Fields are decoded on each access.
 struct PayloadFields: Sendable {
     let offsets: FieldOffsets
     let payload: JSONSlice
@@ -10,7 +9,7 @@ struct PayloadFields: Sendable {
 
     func nonEmptyText(_ field: MessageField) -> String? { self.addressText(slot: field.rawValue) }
 
-    /// `nil` if the address is empty, and in a payload with short keys.
+    /// `nil` if absent or empty. A payload with short keys has no addresses.
     func addressText(slot: Int) -> String? { self.value(slot: slot)?.scalarText.flatMap { $0.isEmpty ? nil : $0 } }
 
     func address(slot: Int) -> KiiURI? { self.addressText(slot: slot).map(KiiURI.init) }

@@ -47,8 +47,8 @@ extension JSONValue {
         return nil
     }
 
-    /// Any element except a string or null makes the result empty: later arguments must not move to earlier places of
-    /// their text.
+    /// Without an element, later arguments would move to wrong places of their text. So an element of a wrong type
+    /// makes the result empty. A null counts as absent.
     func texts(_ findings: inout [PayloadFinding], at place: @autoclosure () -> JSONPointer) -> [String] {
         guard let elements = self.array else {
             findings.append(PayloadFinding(self, at: place(), expected: "an array of strings"))

@@ -61,7 +61,6 @@ enum PayloadKey {
         }
     }
 
-    /// The keys of all `fields` have the length of `key`.
     @inline(__always)
     private static func long<let count: Int>(
         _ key: UnsafePointer<UInt8>, _ fields: InlineArray<count, MessageField>

@@ -96,17 +96,17 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
 
 /// The reason why a payload is not a push message.
 ///
-/// A value of the wrong type is no error; ``ReceivedMessage/findings`` lists it. Safe to log: contains positions, keys
-/// and types, never a value.
+/// A value of the wrong type is no error; ``ReceivedMessage/findings`` lists it. Safe to log: the description contains
+/// positions, keys and types, never a value.
 public enum MessageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The bytes are not JSON, or exceed 4 MiB.
+    /// The bytes are not JSON, exceed 4 MiB, or are nested too deeply.
     case malformed(JSONError)
     /// The payload is JSON, but not an object.
     case notAnObject(found: JSONValue.Kind)
     /// The payload is a thing-if command, which arrives on the same MQTT topic as pushes.
     case thingCommand(ThingCommand)
 
-    /// The error and its remedy, in one line.
+    /// The error in one line.
     public var description: String {
         switch self {
         case .malformed(let error): "the payload is \(error)"
