@@ -168,7 +168,7 @@ final class MemoryStore: ImmediateStore {
         case .inHand: self.move(entry, to: .inHand)
         case .presented:
             self.move(entry, to: .presented)
-            // Acknowledgements leave in order. If this one waited for the user, those of later messages would wait too.
+            // Acknowledgements leave in order. Waiting for the user here would delay later acknowledgements.
             outcome.finished.append(change.sequence)
         case .unopened:
             guard entry.message.state == .presented else { return }

@@ -61,7 +61,7 @@ package enum StoredArrival: Sendable, Hashable {
 }
 
 /// The work of one pass of the event loop for the store. A whole turn is done in the order of these properties, so its
-/// claims see what it writes.
+/// claims see its changes and arrivals.
 package struct Turn {
     package var changes: [MessageChange]
     package var arrivals: [Arrival]
