@@ -11,7 +11,8 @@ extension Activity {
         }
     }
 
-    /// Whether only verbose output shows the entry: a request to `/__kii`, or a step of a message before its outcome.
+    /// Whether only verbose output shows the entry: a request to `/__kii`, the normal end of a WebSocket, or a step of
+    /// a message before its outcome.
     package var isDetail: Bool {
         switch self.event {
         case .request(let request): request.isControl

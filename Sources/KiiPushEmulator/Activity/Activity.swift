@@ -9,7 +9,7 @@ package struct Activity: RecentEntry {
         case missed(MissedEvents)
     }
 
-    /// Counts from 1 at each start of the emulator.
+    /// The entry's number, counted from 1 since the emulator's start.
     package var sequence: Int64 = 0
     package let at: Timestamp
     package let event: Event
@@ -30,9 +30,9 @@ package struct AnsweredRequest: Sendable {
     package var method: String
     /// The path and query as sent. They may contain secrets.
     var target: String
-    /// Whether the path is below `/__kii`, the emulator's own controls, which Kii's cloud does not have.
+    /// Whether the path is below `/__kii`, the emulator's own controls.
     package var isControl: Bool
-    /// As `user:{userID}`; `nil` if the request was not authenticated.
+    /// `user:{userID}`, `thing:{thingID}`, `admin` or `anonymous`; `nil` if the request was not authenticated.
     package var caller: String?
     /// `nil` if the emulator closed the connection without an answer.
     package var status: Int?
@@ -45,12 +45,11 @@ package struct AnsweredRequest: Sendable {
     package var messages: [SentMessage]
 }
 
-/// The facts that identify a message for a person.
 package struct MessageLabel: Sendable, Hashable {
     /// The `pushMessageID`.
     package let id: String
     package let kind: String
-    /// The topic, bucket or user as a `kiicloud:` URI.
+    /// The topic, bucket, object, user or thing as a `kiicloud:` URI.
     package let source: String
     package let sentAt: Timestamp
 
@@ -78,13 +77,13 @@ package struct SentMessage: Sendable {
 
 package struct InstallationConnection: Sendable {
     package var installationID: String
-    /// The installation's owner, as `user:{userID}`.
+    /// The installation's owner, as `user:{userID}` or `thing:{thingID}`.
     package var owner: String
     package var isOnline = true
     package var transport = BrokerTransport.tcp
 }
 
-/// A WebSocket that a client ended, or a request for a WebSocket that was refused.
+/// A WebSocket that its client ended, or a failed attempt to open a WebSocket.
 package struct EndedWebSocket: Sendable {
     package var transport: BrokerTransport
     package var reason: String
@@ -92,7 +91,7 @@ package struct EndedWebSocket: Sendable {
 }
 
 package struct MessageDelivery: Sendable {
-    /// `nil` if it is unknown which push the message was.
+    /// The push that the message belongs to; `nil` if unknown.
     package var push: MessageLabel?
     package var receiver: String
     /// `nil` before a handler was called.

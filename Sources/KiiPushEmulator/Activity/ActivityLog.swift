@@ -8,7 +8,7 @@ package final class ActivityLog: Sendable {
         var isFollowed = false
         var whenFollowed: (@Sendable () -> Void)?
         var isClosed = false
-        /// Each closure wakes a reader. Each is called once.
+        /// Each closure wakes a reader, and is called once.
         var wakes: [@Sendable () -> Void] = []
 
         mutating func wakeReaders() {
@@ -25,7 +25,7 @@ package final class ActivityLog: Sendable {
 
     private let state = Monitor(State())
 
-    /// Starts the recording. Before this call, the log drops all entries, to save time and memory.
+    /// Starts the recording. Before this call, the log drops all entries.
     package func follow() {
         let begin = self.state.withLock { state in
             state.isFollowed = true
@@ -42,7 +42,7 @@ package final class ActivityLog: Sendable {
         self.change { $0.entries.append(activity) }
     }
 
-    /// Closes the log and wakes all readers. No wake-up call comes after the return.
+    /// Closes the log and wakes all readers.
     func close() { self.change { $0.isClosed = true } }
 
     func wakeReaders() { self.change { _ in } }
@@ -50,7 +50,8 @@ package final class ActivityLog: Sendable {
     private func change(_ body: (inout State) -> Void) {
         self.state.withLock { state in
             body(&state)
-            // Inside the lock, so that all readers are awake when `close()` returns. A closure only sets a flag.
+            // Inside the lock, so that no closure is called after `close()` has returned. A closure only resumes a
+            // connection.
             state.wakeReaders()
         }
         self.state.signalAll()

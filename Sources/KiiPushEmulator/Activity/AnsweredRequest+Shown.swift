@@ -19,11 +19,11 @@ extension AnsweredRequest {
 
     package var shownAnswer: JSONValue? { AnsweredRequest.shown(self.answer, isSend: false) }
 
-    /// The object or array in `body`, without secrets. Any other content, such as a form, may contain secrets
-    /// anywhere, so only its size is shown.
+    /// The object or array in `body`: whole for a send, otherwise without secrets. Any other content, such as a form,
+    /// may contain secrets anywhere, so only its size is shown.
     private static func shown(_ body: [UInt8], isSend: Bool) -> JSONValue? {
         guard !body.isEmpty else { return nil }
-        // A truncated body is not valid JSON, so its secrets cannot be found.
+        // A body of this size may be truncated, and secrets cannot be found in truncated JSON.
         guard body.count < AnsweredRequest.maximumBodyBytes else {
             return JSONValue("<a body of \(body.count) bytes or more>")
         }
@@ -36,7 +36,7 @@ extension AnsweredRequest {
 }
 
 extension JSONValue {
-    /// Names of JSON members with secrets, in lower case.
+    /// Names of JSON members and query items with secrets, in lower case.
     private static let secrets: Set<String> = [
         "password", "_password", "thingpassword", "newpassword", "oldpassword", "client_secret", "access_token",
         "refresh_token", "accesstoken", "_accesstoken", "_refreshtoken", "code",

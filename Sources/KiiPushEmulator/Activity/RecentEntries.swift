@@ -17,13 +17,13 @@ struct RecentEntries<Entry: RecentEntry>: Sendable {
     var all: some Collection<Entry> { self.stored[self.first...].lazy.compactMap { $0 } }
 
     func entries(after sequence: Int64, limit: Int) -> [Entry] {
-        // The numbers have no gaps, so the index follows from the number.
+        // Sequence numbers have no gaps, so the index follows from the number.
         let kept = Int64(self.stored.count - self.first)
         let skipped = max(0, kept - max(0, self.lastSequence - sequence))
         return self.stored[(self.first + Int(skipped))...].prefix(limit).compactMap { $0 }
     }
 
-    /// The numbering continues, so that readers do not mistake later entries for known ones.
+    /// The sequence numbers continue, so that readers do not mistake later entries for known entries.
     mutating func removeAll() { (self.stored, self.first, self.bytes) = ([], 0, 0) }
 
     mutating func append(_ entry: Entry) {

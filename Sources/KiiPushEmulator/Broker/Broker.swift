@@ -12,7 +12,7 @@ final class Broker: Sendable {
         var publisher: BrokerCredential
         var usernames: Set<String>
         var presence: BrokerPresence
-        /// The broker inherits this lock, and holds it until the broker ends, even after this process.
+        /// mosquitto inherits this lock, and so holds the lock even if this process ends earlier.
         var lock: FileLock
         var patience: BrokerPatience
     }
@@ -52,7 +52,8 @@ final class Broker: Sendable {
         }
     }
 
-    /// Calls `completion` once on another thread, with `true` when the broker accepts all clients.
+    /// Calls `completion` once, usually on another thread: with `true` when the broker accepts the clients, with
+    /// `false` after a failure.
     func grant(_ credentials: [BrokerCredential], completion: @escaping @Sendable (Bool) -> Void) {
         guard !credentials.isEmpty else { return completion(true) }
         if !self.thread.send(.grant(credentials, completion)) { completion(false) }

@@ -4,9 +4,9 @@ package import KiiPushCore
 package struct BrokerPorts: Sendable, Hashable {
     package var tcp: UInt16
     package var tls: UInt16
-    /// 0 if MQTT over WebSocket is not served.
+    /// 0 if not served.
     package var webSocket: UInt16
-    /// 0 if MQTT over WebSocket and TLS is not served.
+    /// 0 if not served.
     package var webSocketTLS: UInt16
 
     package init(tcp: UInt16, tls: UInt16, webSocket: UInt16 = 0, webSocketTLS: UInt16 = 0) {
@@ -70,11 +70,11 @@ struct BrokerFiles: Sendable {
     var access: String { "\(self.directory)/access" }
     var certificates: Certificates { Certificates(directory: "\(self.directory)/certificates") }
 
-    /// The parent of all topics. The next level is the name of the user who may read the topic.
+    /// The first level of all topics. The next level is the user name of the client that may read the topic.
     static let topicPrefix = "push/"
     static let publisherName = "kii-push-emulator"
 
-    /// mosquitto.conf(5): the broker keeps all messages and refuses unknown clients.
+    /// mosquitto.conf(5): queued messages have no limit, and the broker refuses unknown clients.
     func configurationText(ports: BrokerPorts, persistence: BrokerPersistence, isRoot: Bool) -> String {
         """
         # Written at each start of the emulator.
@@ -106,7 +106,7 @@ struct BrokerFiles: Sendable {
         """
     }
 
-    /// Each client may read the topic with its own name. Only the emulator's publisher may write.
+    /// Each client may read the topic with its own user name. Only the emulator's publisher may write.
     static let accessText = """
         user \(BrokerFiles.publisherName)
         topic write \(BrokerFiles.topicPrefix)#

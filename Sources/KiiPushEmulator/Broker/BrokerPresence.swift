@@ -3,7 +3,7 @@ package import KiiPushCore
 
 /// The clients at the broker, read from the broker's log.
 ///
-/// A client that vanished without a DISCONNECT counts as connected until the broker notices the missing keep alive.
+/// A client that vanishes without closing its connection counts as connected until its keep alive has run out.
 final class BrokerPresence: Sendable {
     private struct State {
         var offset = 0
@@ -41,11 +41,12 @@ final class BrokerPresence: Sendable {
         }
     }
 
-    /// The status of each user name that has ever connected; `nil` if the log cannot be read.
+    /// The status of each user name that has connected since the emulator's start, without revoked names; `nil` if the
+    /// log cannot be read.
     func statuses() -> [String: BrokerConnections.Status]? {
         self.state.withLock { state -> [String: BrokerConnections.Status]? in
             guard let file = FileDescriptor(opening: self.path, O_RDONLY) else {
-                // The log does not exist before the broker's first start.
+                // The log does not exist before a start of the broker.
                 return errno == ENOENT ? state.connections.statuses : nil
             }
             var pending: [UInt8] = []
@@ -70,12 +71,12 @@ final class BrokerPresence: Sendable {
 
 /// The connections that a mosquitto log describes.
 ///
-/// - Source: mosquitto 2.0, `connection_messages` of mosquitto.conf(5): `New client connected from …` and `Client …
-///   disconnected`, after the seconds since 1970.
+/// - Source: mosquitto 2.0, `connection_messages` of mosquitto.conf(5). A line has the seconds since 1970 and a text
+///   such as `New client connected from …` or `Client … disconnected`.
 package struct BrokerConnections: Sendable {
     package struct Status: Sendable, Hashable {
         package var connections: Int
-        /// The time when the first client connected, or the last one disconnected.
+        /// The time of the last change from offline to online, or back.
         package var changedAt: Timestamp
         package var transport: BrokerTransport
 
@@ -95,7 +96,7 @@ package struct BrokerConnections: Sendable {
         " disconnected", " closed its connection", " has exceeded timeout", " been disconnected", " already connected",
     ]
 
-    /// A user name whose first client connected, or whose last client disconnected.
+    /// A user name that came online or went offline.
     struct Change: Sendable {
         var username: String
         var isOnline: Bool
@@ -103,7 +104,6 @@ package struct BrokerConnections: Sendable {
     }
 
     private var changes: [Change] = []
-    /// The broker's TLS port; 0 for none.
     package var tlsPort: UInt16 = 0
     /// The addresses of TLS connections that have not logged in yet.
     private var unnamed: Set<Substring> = []
@@ -152,7 +152,7 @@ package struct BrokerConnections: Sendable {
     private mutating func begin(
         _ clientID: String, as name: String, over transport: BrokerTransport, at time: Timestamp
     ) {
-        // mosquitto may log no end of a client's earlier connection.
+        // The log may lack the end of the client's earlier connection.
         self.end(clientID, at: time)
         self.clients[clientID] = name
         var status = self.statuses[name] ?? Status(connections: 0, changedAt: time)

@@ -4,7 +4,7 @@ import KiiPushCore
 final class BrokerSupervisor: PollLoop {
     private enum Start {
         case accepted
-        /// mosquitto has ended, because another process used a port or because the configuration was invalid.
+        /// mosquitto has ended, for example because another process used a port.
         case ended
         case silent
     }
@@ -127,13 +127,13 @@ final class BrokerSupervisor: PollLoop {
 
     private func restart() {
         if let child = self.child.take() { _ = child.wait() }
-        // The restart removes the old log, so its last lines are read before.
+        // The restart removes the old log, so its last lines are read first.
         self.settings.presence.look()
-        // The broker's log has the reason for a failure. Until a restart succeeds, sends get 503.
+        // The broker's log has the reason for a failure. Until a restart succeeds, sends over MQTT get 503.
         _ = try? self.start()
     }
 
-    /// mosquitto misses a SIGHUP while it reads its files, so the signal is repeated.
+    /// mosquitto may miss a SIGHUP while it reads its files, so the signal is repeated.
     private static let repeatsSignalAfter = Duration.milliseconds(200)
 
     /// - Parameter signalledAt: the time of the SIGHUP for this credential; `nil` if none was sent.
@@ -157,7 +157,7 @@ final class BrokerSupervisor: PollLoop {
                 self.child?.signal(SIGHUP)
                 signalledAt = .now()
             }
-            // mosquitto does not report when it listens or has read its files, so the loop asks repeatedly.
+            // mosquitto does not report when it listens or has read its files, so the loop tries to log in repeatedly.
             guard self.child?.isRunning(afterMilliseconds: BrokerSupervisor.lookMilliseconds) ?? false else {
                 return false
             }
@@ -179,7 +179,7 @@ final class BrokerSupervisor: PollLoop {
             case .stop(let completion): self.onStop.append(completion)
             }
         }
-        // User names are not reused, so a name in both lists was granted first and revoked later.
+        // User names are not reused, so a name that is both granted and revoked was granted first.
         let lockedOut = Set(revoked)
         credentials.removeAll { lockedOut.contains($0.username) }
         let isAccepted = self.update(credentials, revoked: revoked)

@@ -15,8 +15,8 @@ package enum BrokerTransport: String, Sendable, Hashable, CaseIterable {
 
     var isWebSocket: Bool { self == .webSocket || self == .webSocketTLS }
 
-    /// The local address of the proxy's connections to the broker. Each transport has its own address, so the broker's
-    /// log shows the transport. All of 127.0.0.0/8 is this machine (RFC 1122 section 3.2.1.3).
+    /// The local address of the proxy's connections to the broker. The WebSocket transports have their own addresses,
+    /// so the broker's log shows them. All of 127.0.0.0/8 is this machine (RFC 1122 section 3.2.1.3).
     var proxyAddress: UInt32 {
         switch self {
         case .tcp, .tls: LoopbackSocket.address

@@ -5,7 +5,7 @@ struct PasswordFile {
     private let path: String
     private let programs: Programs
     private var lines: [String: String]
-    /// Whether the file still contains removed names because a write failed.
+    /// Whether the file still contains removed user names because a write failed.
     private(set) var isStale = false
 
     /// Ignores the lines of deleted installations, whose user names are not in `known`.

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// The messages that wait for sending or for an acknowledgement. A job is one send to any number of recipients.
+/// The messages that are not sent or not acknowledged yet. A job is one send to any number of recipients.
 package struct PublishQueue {
     private struct Item {
         var job: UInt64
@@ -47,8 +47,8 @@ package struct PublishQueue {
             let (topic, payload) = (item.publication.topic, item.publication.payload)
             messages.append(MQTTPublish(topic: topic, payload: payload, qos: .atLeastOnce, packetID: packetID))
         }
-        // Sent messages leave the array when they are at least as many as the waiting ones. So each message moves at
-        // most once.
+        // Sent messages leave the array when they are at least as many as the rest. So a removal never moves more
+        // messages than it removes.
         if self.firstWaiting >= self.waiting.count - self.firstWaiting {
             self.waiting.removeFirst(self.firstWaiting)
             self.firstWaiting = 0
@@ -63,7 +63,7 @@ package struct PublishQueue {
         return job.remaining == 0 ? item.job : nil
     }
 
-    /// Unacknowledged messages are sent again, before all others.
+    /// Queues the unacknowledged messages again, before all others.
     package mutating func connectionLost() {
         let unacknowledged = self.inFlight.values.sorted { $0.sequence < $1.sequence }
         self.waiting = unacknowledged + self.waiting[self.firstWaiting...]

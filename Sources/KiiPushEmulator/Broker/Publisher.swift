@@ -12,8 +12,8 @@ final class Publisher: Sendable {
         try self.thread.run { Loop(port: port, credential: credential, patience: patience) }
     }
 
-    /// Calls `completion` once on another thread: with `true` when the broker has acknowledged all messages, with
-    /// `false` after a timeout. After a timeout, the broker may still deliver some messages.
+    /// Calls `completion` once, usually on another thread: with `true` when the broker has acknowledged all messages,
+    /// with `false` after a timeout or ``stop()``. After `false`, the broker may still deliver some messages.
     func publish(_ publications: [Publication], completion: @escaping @Sendable (Bool) -> Void) {
         guard !publications.isEmpty else { return completion(true) }
         if !self.thread.send(Job(publications: publications, completion: completion)) { completion(false) }
@@ -65,7 +65,7 @@ final class Publisher: Sendable {
 
         private mutating func connectIfNeeded(now: MonotonicInstant) {
             guard self.connection == nil, self.nextAttempt <= now else { return }
-            // After any failure (no socket, no broker, a refusal), the loop retries after a pause.
+            // After any failure, the loop retries after a pause.
             let name = self.credential.username
             self.connection =
                 (try? BrokerConnection.open(

@@ -5,8 +5,7 @@ enum LoopbackSocket {
     /// Linux uses ports from 32768 (by default) for outgoing connections. Below 32768, no client takes the port of a
     /// stopped emulator, and endpoints stay valid.
     private static let chosenPorts: Range<UInt16> = 10_000..<32_768
-    /// The process does not choose these ports again. So an emulator that restarts finds its ports free, even if
-    /// others have started meanwhile.
+    /// The process does not choose these ports again, so an emulator that restarts finds its ports free.
     private static let usedPorts = Locked<Set<UInt16>>([])
 
     /// Listens at once, so that the port is known before the first request. With port 0, uses `preferred` if it is
@@ -51,7 +50,7 @@ enum LoopbackSocket {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// A port that was free a moment ago; 0 for any.
+    /// A port that was free a moment ago: `port`, or any port if `port` is 0; `nil` if `port` is in use.
     static func freePort(preferring port: UInt16 = 0) throws(EmulatorError) -> UInt16? {
         guard let socket = try LoopbackSocket.listening(on: port) else { return nil }
         return LoopbackSocket.port(of: socket)
@@ -59,9 +58,10 @@ enum LoopbackSocket {
 
     static let address: UInt32 = 0x7f00_0001
 
-    /// `nil` if nobody listens. Blocks only as long as the loopback interface needs.
+    /// `nil` if the connection fails. The loopback interface usually answers at once.
     ///
-    /// - Parameter address: the local address of the connection. If it is unavailable, any other is used.
+    /// - Parameter address: the local address of the connection. If the address is unavailable, the kernel chooses
+    ///   another.
     static func connected(
         to port: UInt16, from address: UInt32 = LoopbackSocket.address
     ) throws(EmulatorError) -> FileDescriptor? {

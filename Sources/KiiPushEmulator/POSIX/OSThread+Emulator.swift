@@ -14,7 +14,6 @@ extension PollThread {
 }
 
 extension OSThread {
-    /// Runs `body` on a new thread, while the caller is suspended.
     static func run<Result: Sendable>(
         named name: String, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {

@@ -1,13 +1,13 @@
 import Glibc
 import KiiPushCore
 
-/// A child process that the kernel terminates when the thread that started it ends.
+/// A child process that gets SIGTERM from the kernel when the thread that started it ends.
 ///
-/// `setpriv --pdeathsig TERM` starts the child: the kernel sends SIGTERM when the parent thread ends. So that thread
-/// has to live as long as the child should run.
+/// `setpriv --pdeathsig TERM` starts the child. The thread that starts the child has to live as long as the child
+/// should run.
 struct TetheredProcess {
     private let process: ChildProcess
-    /// A pipe whose other end only the child holds: `POLLHUP` reports the child's end.
+    /// A socket whose peer only the child holds: `POLLHUP` reports that the child has ended.
     let lifeline: FileDescriptor
 
     /// - Parameter output: the file for standard output and error.
@@ -32,7 +32,7 @@ struct TetheredProcess {
         }
     }
 
-    /// Returns earlier if the child ends.
+    /// Waits for the timeout, or until the child ends.
     func isRunning(afterMilliseconds timeout: Int32) -> Bool {
         var entry = pollfd(fd: self.lifeline.number, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, timeout) <= 0
@@ -40,7 +40,7 @@ struct TetheredProcess {
 
     func signal(_ number: Int32) { self.process.signal(number) }
 
-    /// Returns the exit code, or 128 + the signal that ended the child.
+    /// Returns the exit code, 128 + the signal that ended the child, or 0 if unknown.
     func wait() -> Int32 {
         switch self.process.wait() {
         case .exited(let status): status

@@ -25,7 +25,7 @@ struct EmulatorDirectory: Sendable {
     var statePath: String { "\(self.path)/state.sqlite" }
     var brokerFiles: BrokerFiles { BrokerFiles(directory: "\(self.path)/broker") }
 
-    /// Call it when the broker has ended.
+    /// Call this when the broker has ended.
     func release() {
         if self.isTemporary { Directory.remove(self.path) }
         self.brokerLock.release()
@@ -56,7 +56,8 @@ struct EmulatorDirectory: Sendable {
         }
     }
 
-    /// Makes an empty directory private. A directory with files that others may read, such as /tmp, is refused.
+    /// Makes an empty directory private. Refuses another user's directory, and a directory with files that others may
+    /// enter.
     private static func makePrivate(_ path: String) throws(EmulatorError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system("look at \(path)", errno) }
@@ -69,7 +70,6 @@ struct EmulatorDirectory: Sendable {
     }
 
     private static func makeTemporary() throws(EmulatorError) -> String {
-        // mkdtemp(3) replaces the six X.
         let placeholder = String(repeating: "X", count: 6)
         var template = Array("/tmp/kii-push-emulator.\(placeholder)".utf8CString)
         guard mkdtemp(&template) != nil else { throw .system("make a temporary directory", errno) }

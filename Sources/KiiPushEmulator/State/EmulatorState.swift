@@ -51,7 +51,6 @@ extension EmulatorState.Ports {
         ])
     }
 
-    /// Unreadable ports count as 0.
     init(json: JSONValue) {
         func port(_ name: String) -> UInt16 { json.integer(name) ?? 0 }
         let broker = BrokerPorts(

@@ -4,7 +4,7 @@ import KiiPushCore
 
 /// The cloud's state in an SQLite file. Used by one thread at a time.
 final class StateStore {
-    /// The version of the file's layout. A file with a higher version is refused.
+    /// A file with a higher version of its layout is refused.
     private static let version: Int32 = 1
 
     private let database: OpaquePointer
@@ -82,7 +82,6 @@ final class StateStore {
         guard sqlite3_exec(self.database, sql, nil, nil, nil) == SQLITE_OK else { throw self.failure("run \(sql)") }
     }
 
-    /// Binds `texts` and then `blob` to ?1, ?2, …
     private func rows(
         _ sql: String, _ action: String = "write the state", texts: [String] = [], blob: [UInt8]? = nil,
         _ body: (OpaquePointer) throws(EmulatorError) -> Void = { _ in }
