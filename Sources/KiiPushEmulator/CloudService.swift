@@ -46,7 +46,7 @@ final class CloudService: Sendable {
 
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
         // The lock keeps changes in order for broker and publisher, since several HTTP threads call this function. The
-        // calls inside only queue work.
+        // calls to both only queue work.
         let begin = MonotonicInstant.now()
         self.core.withLock { core in
             let outcome = core.respond(to: request)
@@ -108,7 +108,6 @@ final class CloudService: Sendable {
                 if isCounted, isAcknowledged, !effects.publications.isEmpty {
                     self.faultNews.send(.published(effects.publications.map { $0.topic }))
                 }
-                // After a timeout, the broker may still deliver the messages that it has received.
                 answer(isAcknowledged ? outcome.response : KiiFailure.brokerSilentAfterChange.response)
             }
         }

@@ -2,16 +2,13 @@ import KiiPushCore
 
 /// Settings of the app that Kii's developer portal or Kii's operators may change while the app runs.
 ///
-/// Here `GET` and `PATCH /__kii/app` read and change them. They are not stored: each start begins with its
-/// configuration.
+/// Here `GET` and `PATCH /__kii/app` read and change them. They are not stored: each start of the emulator begins with
+/// ``Emulator/Configuration``.
 package struct AppSettings: Sendable, Hashable {
-    /// Whether the cloud refuses every request to the app with 403 `APP_DISABLED`.
+    /// Whether the cloud refuses requests to the app with 403 `APP_DISABLED`.
     package var isDisabled = false
-    /// See ``Emulator/Configuration/endpointDelay``.
     package var endpointDelay: Duration
-    /// See ``Emulator/Configuration/mqttTTL``.
     package var mqttTTL: Duration?
-    /// See ``Emulator/Configuration/tokenLifetime``.
     package var tokenLifetime: Duration?
     package var givesRefreshTokens: Bool
     var requiresThingPassword = false
@@ -35,7 +32,7 @@ package struct RequestLimit: Sendable, Hashable {
 }
 
 extension AppSettings {
-    /// Times are in seconds; `null` means no end.
+    /// Times are in seconds; `null` means no end or no limit.
     func json(app: String) -> JSONValue {
         .object(all: [
             "appID": app, "disabled": self.isDisabled, "endpointDelay": JSONValue.seconds(self.endpointDelay),
@@ -50,7 +47,7 @@ extension AppSettings {
         ])
     }
 
-    /// These settings with the members of `body` merged (RFC 7396).
+    /// These settings with the members of `body`. Absent members keep their values.
     func merging(_ body: ControlBody) throws(KiiFailure) -> AppSettings {
         try body.object([
             "disabled", "endpointDelay", "mqttTTL", "tokenLifetime", "refreshTokens",
@@ -94,7 +91,8 @@ struct RequestWindow: Sendable {
     private var count = 0
     private var end = Timestamp(millisecondsSinceEpoch: .min)
 
-    /// - Throws: ``KiiFailure`` 429 with the whole seconds to wait. The status is Kii's; the error code is a guess.
+    /// - Throws: ``KiiFailure`` 429 above the limit, with the whole seconds to wait. The status is Kii's; the error
+    ///   code is a guess.
     mutating func count(_ limit: RequestLimit, now: Timestamp) throws(KiiFailure) {
         if self.end <= now { (self.count, self.end) = (0, now + limit.period) }
         guard self.count < limit.requests else {

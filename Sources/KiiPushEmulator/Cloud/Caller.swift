@@ -1,7 +1,7 @@
 import KiiPushCore
 
 enum Caller: Sendable, Hashable {
-    /// The app itself, identified by its key. It may register users and log in.
+    /// The app itself, without a user or thing. It may, for example, register users and log in.
     case anonymous
     case principal(Principal)
     case admin
@@ -28,7 +28,7 @@ enum Caller: Sendable, Hashable {
 extension Principal {
     var kind: String { if case .user = self { "user" } else { "thing" } }
 
-    /// The form in the stored state: `user:{id}`, `thing:{id}`.
+    /// `user:{id}` or `thing:{id}`.
     var text: String { "\(self.kind):\(self.id)" }
 
     init?(text: String) {

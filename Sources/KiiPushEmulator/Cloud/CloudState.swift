@@ -133,7 +133,8 @@ extension CloudState {
         self.remove { (subscription: SubscriptionRecord) in subscription.subscriber == principal }
     }
 
-    /// Also removes the owner's rights to other topics, since a later group with the same ID would get these rights.
+    /// Also removes the rights of the scope's owner to other topics, since a later group with the same ID would get
+    /// these rights.
     fileprivate mutating func removeContents(of scope: Scope) {
         self.remove { (topic: TopicRecord) in topic.topic.scope == scope }
         self.remove { (bucket: BucketRecord) in bucket.bucket.scope == scope }
@@ -167,7 +168,7 @@ extension UserRecord {
         }
     }
 
-    /// Groups and things remain, but the user is no longer a member or owner of them.
+    /// Groups and things remain. The groups lose the member, and the things lose the owner.
     func removeDependents(from state: inout CloudState) {
         state.removeBelongings(of: .user(self.id))
         state.removeContents(of: .user(self.id))

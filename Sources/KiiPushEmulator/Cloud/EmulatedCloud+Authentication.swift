@@ -1,7 +1,8 @@
 import KiiPushCore
 
 extension EmulatedCloud {
-    /// - Throws: ``KiiFailure`` 401 without sufficient credentials, 403 for an invalid token.
+    /// - Throws: ``KiiFailure`` 401 without sufficient credentials or for a disabled user or thing, 403 for an invalid
+    ///   token.
     func authenticate(_ call: CloudCall, need: Route.Need) throws(KiiFailure) -> Caller {
         if case .administrator = need { return try self.administrator(call) }
         if self.settings.isStrict { try self.checkAppHeaders(call) }
@@ -85,7 +86,7 @@ extension EmulatedCloud {
             || thing.ownerGroups.contains { self.state.groups[$0]?.members.contains(userID) ?? false }
     }
 
-    /// Every caller with a token belongs to the app's scope. A thing has no rights in its owner's scope.
+    /// Users, things and the administrator belong to the app's scope. A thing has no rights in its owner's scope.
     ///
     /// - Source: Kii's guide on securing topics, default rights.
     func belongs(_ caller: Caller, to scope: Scope) -> Bool {
@@ -111,7 +112,7 @@ extension Secret {
 
 private struct Authorization {
     var bearer: String?
-    /// The decoded credentials, as `NAME:PASSWORD`. Empty if they cannot be decoded; `nil` if there are none.
+    /// The decoded credentials, as `NAME:PASSWORD`. Empty if they cannot be decoded; `nil` without Basic credentials.
     var basic: String?
 
     init?(_ call: CloudCall) {

@@ -6,7 +6,6 @@ package struct EmulatedCloud: Sendable {
     package struct Settings: Sendable {
         package var app: AppIdentity
         package var brokerPorts: BrokerPorts
-        /// See ``Emulator/Configuration/strict``.
         package var isStrict: Bool
         /// `http://127.0.0.1:{port}/api`, for `Location`.
         package var baseURL: String
@@ -64,7 +63,6 @@ package struct EmulatedCloud: Sendable {
     package var proxiedUsernames: @Sendable () -> Set<String> = { [] }
     var messages = RecentEntries<LoggedMessage>(maximumCount: 1000, maximumBytes: 16 << 20)
     var identifiers: Identifiers
-    /// The effects of the current request. Handlers add to them.
     var effects = Effects()
     private var caller: Caller?
 
@@ -95,7 +93,7 @@ package struct EmulatedCloud: Sendable {
         for message in effects.messages { self.messages.append(message) }
     }
 
-    /// Handlers check everything before they change anything, so a refused request changes nothing. Call
+    /// Handlers check everything before they change anything, so a refused request changes no stored data. Call
     /// ``commit(_:)`` when the changes are on disk.
     package mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
         (self.effects, self.caller) = (Effects(), nil)
@@ -112,7 +110,7 @@ package struct EmulatedCloud: Sendable {
         return Reply(caller: self.caller, response: response, effects: self.effects)
     }
 
-    /// Requests to `/__kii` always pass, so that one can enable a disabled app.
+    /// Faults, the request limit and a disabled app do not affect requests to `/__kii`, which configure them.
     private mutating func admit(
         _ request: IncomingRequest, now: Timestamp, delay: inout Duration
     ) throws(KiiFailure) -> HTTPResponse? {
@@ -126,7 +124,6 @@ package struct EmulatedCloud: Sendable {
             do throws(KiiFailure) {
                 _ = try self.carryOut(call)
             } catch {
-                // A refused request has no effects.
                 self.effects = Effects()
             }
         }

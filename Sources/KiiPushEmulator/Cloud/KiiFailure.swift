@@ -31,7 +31,7 @@ struct KiiFailure: Error {
     }
 
     /// The media type names the error: `application/vnd.kii.{Name}Exception+json`. A failed login instead has OAuth's
-    /// form (RFC 6749 section 5.2) with Kii's code.
+    /// form (RFC 6749 section 5.2), and repeats OAuth's code as `errorCode`.
     var response: HTTPResponse {
         let name = self.isOfOAuth ? nil : self.exceptionName
         return .json(self.status, name, .object(self.facts + self.context), fields: self.fields)

@@ -17,7 +17,7 @@ extension KiiFailure: JSONReaderError {
 extension ControlBody {
     /// An empty body counts as `{}`. The media type does not matter, so that `curl -d` works.
     ///
-    /// - Throws: ``KiiFailure`` 400 for a member that is not in `members`.
+    /// - Throws: ``KiiFailure`` 400 for a body that is no JSON object, or for a member that is not in `members`.
     init(_ call: CloudCall, members: [String]? = nil) throws(KiiFailure) {
         self.init(call.request.body.isEmpty ? [:] : try call.object(), in: ())
         try self.object(members)
@@ -25,7 +25,7 @@ extension ControlBody {
 
     func count() throws(KiiFailure) -> Int { try self.integer(in: 1...1_000_000) }
 
-    /// In seconds, to the millisecond. The default limit is 68 years.
+    /// In seconds, to the millisecond. The default upper limit is 68 years.
     func duration(
         from shortest: Duration = .milliseconds(1), to longest: Duration = .seconds(2_147_483_647)
     ) throws(KiiFailure) -> Duration {

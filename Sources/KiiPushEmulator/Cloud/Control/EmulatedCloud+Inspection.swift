@@ -1,7 +1,7 @@
 import KiiPushCore
 
 extension Route {
-    /// Lists are complete and ordered by ID or path. Only messages come in pages.
+    /// Messages come in pages, oldest first. Each other list is complete and ordered by ID or path.
     static let inspection: [Route] = [
         .control("GET", "principals") { cloud, _ in cloud.showPrincipals() },
         .list("installations") { cloud in cloud.installationList() },

@@ -1,10 +1,10 @@
 import KiiPushCore
 
-/// Clients create a bucket by a request, by its first object or by its first subscription.
+/// Clients create a bucket by a request, by its first object or, if the emulator is not strict, by a subscription.
 extension EmulatedCloud {
     private static let reservedBuckets: Set<String> = ["devices", "users", "installations", "internal", "things"]
 
-    /// Throws if the owner of the bucket's scope does not exist, but does not check the bucket itself.
+    /// Throws if the ID is invalid or the owner of the bucket's scope does not exist. The bucket itself may be missing.
     ///
     /// - Source: Kii's reference of buckets (`default:`); Kii's clients for Java and JavaScript (`CRYPTO:`).
     func bucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
@@ -25,7 +25,7 @@ extension EmulatedCloud {
         return bucket
     }
 
-    /// Everybody may read buckets of the app's scope, even without a token.
+    /// Any caller may read buckets of the app's scope, even without a token.
     ///
     /// - Source: Kii's guide on securing data, default rights.
     func readableBucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
@@ -40,7 +40,6 @@ extension EmulatedCloud {
         self.state.save(BucketRecord(bucket: bucket, creator: call.caller))
     }
 
-    /// Clients may send a type, which has to match the bucket's name.
     mutating func createBucket(_ call: CloudCall) throws(KiiFailure) {
         let bucket = try self.writableBucket(call)
         let body = try call.request.body.isEmpty ? [:] : call.object(of: "BucketCreationRequest")
@@ -50,7 +49,6 @@ extension EmulatedCloud {
         self.ensure(bucket, call)
     }
 
-    /// HEAD checks whether the bucket exists; success is 204.
     func showBucket(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let bucket = try self.existing(self.readableBucket(call)).bucket
         guard call.request.meantMethod != "HEAD" else { return HTTPResponse(status: 204) }
@@ -66,7 +64,7 @@ extension EmulatedCloud {
         return record
     }
 
-    /// Subscribers get one push about the bucket, but none about its objects. Their subscriptions are deleted too.
+    /// Subscribers get one push about the bucket, but none about its objects. The subscriptions are deleted too.
     mutating func deleteBucket(_ call: CloudCall) throws(KiiFailure) {
         let bucket = try self.writableBucket(call)
         let record = try self.existing(bucket)

@@ -7,7 +7,8 @@ extension Route {
     ]
 }
 
-/// Deletes users and things with everything that they own. No push is sent, since no source mentions one.
+/// Deletes users and things with their tokens, installations, subscriptions, topics and buckets. No push is sent, since
+/// no source mentions one.
 ///
 /// - Source: Kii's guides on deleting users and things; live tests of thing-node and of Kii's client for Java.
 extension EmulatedCloud {

@@ -21,7 +21,7 @@ extension Route {
     ]
 }
 
-/// - Source: Kii's REST reference of the group collection, a group, its name, its owner and its members.
+/// - Source: Kii's REST reference of groups.
 extension EmulatedCloud {
     private static let nameLengths = 1...190
 
@@ -119,7 +119,7 @@ extension EmulatedCloud {
     }
 
     /// An owner who leaves still owns the group. The former member's subscriptions in the group remain, but get no
-    /// messages.
+    /// messages without the right to subscribe.
     mutating func removeMember(_ call: CloudCall) throws(KiiFailure) {
         var group = try self.group(id: call["group"])
         let user = try self.user(call)

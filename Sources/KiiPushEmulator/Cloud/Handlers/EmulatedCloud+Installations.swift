@@ -26,7 +26,7 @@ extension EmulatedCloud {
             throw .invalidInput("deviceType has to be one of \(known).")
         }
         let registrationID = try body.text("installationRegistrationID")
-        // A Boolean or a string with its name, as Kii's C SDK ebisu sends it. The default is production.
+        // A Boolean, or the string `true` or `false` of Kii's C SDK ebisu. The default is production.
         let development = body.present("development") ?? false
         guard let isDevelopment = development.bool ?? development.string.flatMap({ Bool($0) }) else {
             throw .invalidInput("development has to be true or false.")
@@ -100,7 +100,8 @@ extension EmulatedCloud {
         return self.state.installation(deviceType: deviceType, registrationID: registrationID)
     }
 
-    /// The administrator may list all installations. Other callers may list only the installations that they own.
+    /// The administrator may list all installations. Other callers may list their own installations and those of their
+    /// things.
     func listInstallations(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let (userID, thingID) = (call.target.query["userID"], call.target.query["thingID"])
         let records: [InstallationRecord]

@@ -114,8 +114,8 @@ extension EmulatedCloud {
         self.failure(404, "OBJECT_NOT_FOUND", "The object was not found.", object)
     }
 
-    /// In the app's scope, only the creator may change an object. In other scopes, everybody who belongs to the scope
-    /// may.
+    /// In the app's scope, only the creator and the administrator may change an object. In other scopes, everybody who
+    /// belongs to the scope may.
     func requireChangeable(_ record: ObjectRecord, _ call: CloudCall) throws(KiiFailure) {
         let mayChange = record.object.bucket.scope != .app || call.caller == record.creator || call.caller == .admin
         try self.require(mayChange, call, "No right to change this object.")

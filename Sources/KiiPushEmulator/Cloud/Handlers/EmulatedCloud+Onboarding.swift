@@ -6,7 +6,8 @@ extension Route {
     ]
 }
 
-/// Onboarding: one request registers a new thing, sets its owner, creates its installation and returns its endpoint.
+/// Onboarding: one request registers the thing if it is new, adds an owner who sends the request, and returns the
+/// endpoint of the thing's installation.
 extension EmulatedCloud {
     private static let onboardings = [
         (name: "OnboardingWithVendorThingIDByThing", isByVendor: true, isByOwner: false),
@@ -58,7 +59,7 @@ extension EmulatedCloud {
         return thing
     }
 
-    /// The first onboarding sets the password; later ones have to repeat it.
+    /// The thing's registration sets the password; later onboardings have to repeat it.
     private mutating func vendorThing(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingRecord {
         guard let name = body["vendorThingID"]?.string, ThingRecord.isLegal(vendorThingID: name) else {
             throw .invalidInput("vendorThingID has to be \(ThingRecord.legalNames).")

@@ -67,7 +67,6 @@ extension EmulatedCloud {
         try self.add(owner, to: thing)
     }
 
-    /// Checks the thing's password only if the app requires it.
     mutating func addOwnerWithPassword(_ call: CloudCall) throws(KiiFailure) {
         let thing = try self.thing(call)
         let body = try call.object(of: "ThingOwnershipRequest")
@@ -84,7 +83,7 @@ extension EmulatedCloud {
     }
 
     /// Kii's reference lists the administrator, the user and the group's members. No source shows whether Kii refuses
-    /// the thing, so the emulator allows it.
+    /// the thing, so the emulator lets a thing add an owner.
     private func checkMayAdd(_ owner: ThingOwner, to thing: ThingRecord, _ call: CloudCall) throws(KiiFailure) {
         let mayAdd = self.belongs(call.caller, to: owner.scope) || call.caller == .thing(thing.id)
         try self.require(mayAdd, call, "Only the owner to be and the thing may add an owner.")
@@ -170,8 +169,8 @@ extension EmulatedCloud {
             200, nil, .object(all: ["users": thing.owners.sorted(), "groups": thing.ownerGroups.sorted()]))
     }
 
-    /// Any user may ask, as in a live test of Kii's client thing-node. If the owner is another one, Kii's status is
-    /// known, but its error code is unknown.
+    /// Any caller may ask, as in a live test of Kii's client thing-node. If `owner` does not own the thing, the status
+    /// 404 is Kii's, but the error code is a guess.
     func ownership(_ call: CloudCall) throws(KiiFailure) -> (thing: ThingRecord, owner: ThingOwner) {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])

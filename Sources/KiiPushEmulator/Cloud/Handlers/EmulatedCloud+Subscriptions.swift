@@ -48,7 +48,7 @@ extension EmulatedCloud {
         self.state.save(SubscriptionRecord(target: target, subscriber: subscriber, needsRight: hasRight))
     }
 
-    /// A subscriber without the right to subscribe, such as a former member of the group, gets no messages. Kii's
+    /// A subscriber who has lost the right to subscribe, such as a former member of the group, gets no messages. Kii's
     /// pages do not describe this case.
     func recipients(of target: SubscriptionTarget) -> [Principal] {
         let hasRight = self.rightToSubscribe(to: target)
@@ -65,7 +65,7 @@ extension EmulatedCloud {
         return { right(.principal($0)) }
     }
 
-    /// A subscriber without the right gets 401, but may still end the subscription.
+    /// A subscriber who has lost the right gets 401, but may still end the subscription.
     func checkSubscription(_ call: CloudCall) throws(KiiFailure) {
         let record = try self.existingSubscription(call)
         let isTold = !record.needsRight || self.rightToSubscribe(to: record.target)(record.subscriber)

@@ -36,7 +36,7 @@ extension EmulatedCloud {
     }
 
     func showThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        // Any user may check whether the thing exists: a live test of Kii's client thing-node expects 204 for a user
+        // Any caller may check whether the thing exists: a live test of Kii's client thing-node expects 204 for a user
         // who does not own the thing.
         if call.request.meantMethod == "HEAD" {
             _ = try self.thing(call)
@@ -53,7 +53,7 @@ extension EmulatedCloud {
         return thing
     }
 
-    /// Fields that the body leaves out stay. The vendor's ID and the password never change here.
+    /// Fields that the body leaves out keep their values. The vendor's ID and the password do not change.
     mutating func updateThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.ownThing(call)
         let body = try call.object(of: "ThingUpdateRequest")
@@ -80,7 +80,7 @@ extension EmulatedCloud {
         return HTTPResponse(status: 204)
     }
 
-    /// Empty if the thing has never connected.
+    /// Empty if no connection of the thing is known.
     ///
     /// - Source: thing-node's live test; Kii's guide on push notification of the thing SDK.
     private func onlineFields(of thing: ThingRecord) -> JSONMembers {

@@ -66,7 +66,7 @@ extension EmulatedCloud {
         self.state.save(record)
     }
 
-    /// The subscriptions of a principal without the right remain, but get no messages.
+    /// A principal that loses the right keeps its subscription, but gets no messages.
     mutating func revokeTopicRight(_ call: CloudCall) throws(KiiFailure) {
         var record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)

@@ -23,7 +23,7 @@ extension EmulatedCloud {
     /// The page size of Kii's cloud is not documented.
     private static let pageSize = 50
 
-    /// Throws if the owner of the topic's scope does not exist, but does not check the topic itself.
+    /// Throws if the ID is invalid or the owner of the topic's scope does not exist. The topic itself may be missing.
     func topic(_ call: CloudCall) throws(KiiFailure) -> Topic {
         let topic = Topic(call["topic"], in: try self.scope(call))
         guard Topic.isValidID(topic.id) else { throw .invalidInput("A topic ID has to be 1 to 64 of A-Z a-z 0-9 _ -") }

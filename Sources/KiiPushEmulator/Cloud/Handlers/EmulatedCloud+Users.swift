@@ -92,7 +92,8 @@ extension EmulatedCloud {
         return Secret(password)
     }
 
-    /// The user and the administrator see all fields. Other callers see only the public names.
+    /// The user and the administrator see all fields. Other callers see only the ID, the login name and the display
+    /// name.
     func showUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let user = try self.user(call)
         let isOpen = self.mayAct(call.caller, for: .user(user.id))
@@ -105,14 +106,13 @@ extension EmulatedCloud {
         return user
     }
 
-    /// The body replaces all of the app's own fields. Kii's fields that the body leaves out stay.
+    /// The body replaces all of the app's own fields. Kii's fields that the body leaves out keep their values.
     ///
     /// - Source: Kii's guide on custom fields.
     mutating func updateUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var user = try self.changeableUser(call)
         let body = try call.object(of: "UserUpdateRequest")
         let former = user.attributes.pairs.filter { UserRecord.known[$0.0] != nil }
-        // Kii treats null as absent.
         let changes = try UserRecord.attributes(body).filter { !$0.1.isNull }
         user.attributes = .object(former + changes)
         _ = try self.checkedNames(body, of: user)
@@ -136,7 +136,7 @@ extension EmulatedCloud {
         self.state.save(user)
     }
 
-    /// A new password ends every token of the user.
+    /// A new password revokes all tokens of the user.
     mutating func changePassword(_ call: CloudCall) throws(KiiFailure) {
         var user = try self.changeableUser(call)
         let body = try call.object(of: "ChangePasswordRequest")

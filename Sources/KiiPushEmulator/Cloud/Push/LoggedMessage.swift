@@ -20,7 +20,7 @@ struct LoggedMessage: RecentEntry, Hashable {
     let renderings: [PushRendering]
     /// The installations that would get the message from each network. The emulator delivers only over MQTT.
     let deliveries: [PushNetwork: [String]]
-    /// Counts from 1 since the emulator's start, also across resets.
+    /// The message's number, counted from 1 since the emulator's start. A reset does not restart the count.
     var sequence: Int64 = 0
 
     var bytes: Int {

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Messages for GCM, FCM, APNs and JPush. The emulator shows these messages, but does not send them.
+/// Messages for GCM, FCM, APNs and JPush. The emulator shows these messages, but does not send them to the networks.
 extension PushComposer {
     private static let shortNames: [String: String] = [
         "appID": "a", "sender": "s", "type": "t", "when": "w", "origin": "o", "topic": "to",

@@ -62,7 +62,7 @@ struct PushComposer {
             ])
     }
 
-    /// A push to user has `sender` and `senderURI`; a direct push has only `senderURI`.
+    /// The sender is in `sender` and `senderURI` of a push to user, but only in `senderURI` of a direct push.
     private func mqttOrigin(of send: SendRequest, to recipient: Recipient, sender: Caller) -> JSONMembers {
         let source = [("sourceURI", JSONValue("kiicloud://\(recipient.sourcePath)"))]
         let senderURI = send.has(.sendSender) ? [("senderURI", self.uri(of: sender))] : []

@@ -4,7 +4,6 @@ import KiiPushCore
 enum PushNetwork: String, CaseIterable, Sendable {
     case gcm, fcm, apns, jpush, mqtt
 
-    /// GCM and FCM reach the same installations.
     var deviceType: InstallationRecord.DeviceType {
         switch self {
         case .gcm, .fcm: .android
@@ -48,7 +47,6 @@ extension AppSettings {
 struct PushRendering: Sendable, Hashable {
     let network: PushNetwork
     let message: [UInt8]
-    /// The bytes that the network's limit counts.
     let countedBytes: Int
     /// Whether the sender asked the network to check the message without a delivery.
     var isDryRun = false

@@ -87,7 +87,6 @@ struct PushSections: Sendable {
         }
     }
 
-    /// A flat object contains no objects and no arrays.
     private static func checkIsFlat(_ value: JSONValue?, name: String, onlyStrings: Bool) throws(KiiFailure) {
         guard let value else { return }
         guard value.kind == .object else { throw .invalidInput("\(name) has to be an object.") }

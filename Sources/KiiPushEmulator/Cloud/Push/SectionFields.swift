@@ -1,6 +1,7 @@
 import KiiPushCore
 
-/// Checks the fields of a network's section. Unknown fields are allowed, as in Kii's documents.
+/// Checks the fields of a network's section. Unknown fields are allowed, as in Kii's documents, except in
+/// `notification`.
 struct SectionFields {
     private static let notificationFields: Set<String> = [
         "title", "body", "icon", "sound", "tag", "color", "clickAction",

@@ -5,7 +5,7 @@ struct CommandRecord: StoredRecord {
 
     /// Kii does not document when the cloud sets each state.
     enum State: String, Sendable {
-        /// The thing was not connected when the command was sent.
+        /// The thing was not known to be connected when the command was sent.
         case sending = "SENDING"
         case delivered = "DELIVERED"
         /// Some of the command's actions have no result yet.
@@ -78,7 +78,7 @@ extension CommandRecord {
 
     /// Matches results with actions by name. The alias of a result is optional, since Kii's C sample leaves it out.
     ///
-    /// - Returns: `false`, with nothing changed, if `list` is empty or contains an invalid result.
+    /// - Returns: `false`, with nothing changed, if `list` is missing, empty or invalid.
     mutating func take(results list: JSONValue?, now: Timestamp) -> Bool {
         guard let members = list?.membersOfElements else { return false }
         let results = members.flatMap { name, result in result.membersOfElements ?? [(name, result)] }

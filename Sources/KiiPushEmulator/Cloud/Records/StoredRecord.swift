@@ -9,7 +9,7 @@ protocol StoredRecord: Sendable {
     var json: JSONValue { get }
     init?(json: JSONValue)
     func index(in state: inout CloudState, isThere: Bool)
-    /// Removes the records that cannot exist without this one.
+    /// Removes the records that cannot exist without this record, and references to this record.
     func removeDependents(from state: inout CloudState)
 }
 

@@ -7,11 +7,10 @@ struct ThingRecord: StoredRecord {
 
     static func isLegal(vendorThingID: String) -> Bool { Names.isLegal(vendorThingID, 1...200, extra: "-_.") }
 
-    /// Starts with `th.`.
     var id: String
     var vendorThingID: String
     var password: Secret
-    /// The fields of the registration, without the password.
+    /// The thing's fields, except the password.
     var attributes: JSONValue
     var owners: Set<String> = []
     var ownerGroups: Set<String> = []

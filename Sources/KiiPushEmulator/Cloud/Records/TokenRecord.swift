@@ -5,9 +5,9 @@ struct TokenRecord: StoredRecord {
 
     var token: Secret
     var caller: Caller
-    /// `nil` for a token that never expires.
     var expiresAt: Timestamp?
-    /// `nil` for pseudo users, registered things and anonymous tokens: Kii gives them no refresh token.
+    /// `nil` for pseudo users, for anonymous tokens, for things that register or onboard, and if the app gives no
+    /// refresh tokens.
     var refreshToken: Secret?
 
     var key: String { self.token.reveal() }

@@ -30,8 +30,8 @@ struct TopicRights: Sendable, Hashable {
 
     private var holders: [Verb: Set<Holder>]
 
-    /// The rights of a new topic. In the app's scope everybody may subscribe, and only the administrator may send. In
-    /// other scopes, the scope's owner may do both, as may the creator of a group's topic.
+    /// The rights of a new topic. In the app's scope, every user and thing may subscribe, and only the administrator
+    /// may send. In other scopes, the scope's owner may do both, as may the user who created a group's topic.
     init(of scope: Scope, creator: Caller) {
         guard let owner = Holder(of: scope) else {
             self.holders = [.subscribe: [.anyAuthenticatedUser]]

@@ -12,7 +12,7 @@ struct UserRecord: StoredRecord {
     ]
 
     var id: String
-    /// The fields of the registration, without the password.
+    /// The user's fields, except the password.
     var attributes: JSONValue
     /// `nil` for a user without a password. Stored in plain text, since the state belongs to one developer and its
     /// directory has mode 0700.
@@ -49,7 +49,7 @@ struct UserRecord: StoredRecord {
         ])
     }
 
-    /// A name for a login, with a prefix such as `EMAIL:`.
+    /// The login name; without one, the address after `EMAIL:` or `PHONE:`.
     var address: String? {
         if let name = self.attributes["loginName"]?.string { return name }
         if let address = self.attributes["emailAddress"]?.string { return "EMAIL:\(address)" }

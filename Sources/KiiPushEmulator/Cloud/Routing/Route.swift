@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// A class: copying structs would slow down the search, which compares a request with about a hundred routes.
+/// A class: copying structs would slow down the search, which compares a request with up to 200 routes.
 final class Route: Sendable {
     /// The required credentials. The handler may check further rights.
     enum Need: Sendable {
@@ -61,7 +61,6 @@ final class Route: Sendable {
         Route(method, path, need: .administrator, change)
     }
 
-    /// Returns each route in the app's scope, and below a user, group and thing.
     static func inEveryScope(_ routes: [Route]) -> [Route] {
         routes.flatMap { route in
             ["", "users/{user}/", "groups/{group}/", "things/{thing}/"].map {

@@ -1,20 +1,16 @@
 import KiiPushCore
 
 package enum RouteTable {
-    /// The routes below `/api/apps/{appID}`.
     private static let ofApp: [Route] = [
         Route.accounts, Route.deletions, Route.groups, Route.ownership, Route.installations, Route.topics,
         Route.buckets,
     ].flatMap { $0 }
 
-    /// The routes below `/thing-if/apps/{appID}`.
     private static let ofThingIF: [Route] = Route.onboarding + Route.commands
 
-    /// The routes below `/__kii`, which Kii's cloud does not have.
     private static let ofEmulator: [Route] = Route.inspection + Route.controls
 
-    /// Every method and path, such as `PUT /api/apps/{app}/topics/{topic}`. HEAD is not listed, since every path with
-    /// GET also answers HEAD.
+    /// The methods and paths, such as `PUT /api/apps/{app}/topics/{topic}`. Paths with GET also answer HEAD.
     package static let listing: [String] = [
         ("/api", [Route.token]), ("/api/apps/{app}", RouteTable.ofApp), ("/thing-if/apps/{app}", RouteTable.ofThingIF),
         ("/__kii", RouteTable.ofEmulator),
