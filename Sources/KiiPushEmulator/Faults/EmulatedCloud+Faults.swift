@@ -69,7 +69,7 @@ extension EmulatedCloud {
 
     // MARK: - For FaultPlayer
 
-    /// Returns the script's next action (each only once), the number of the script, and the time of the script's next
+    /// Returns the script's next action (each once), the number of the script, and the time of the script's next
     /// change.
     package mutating func advanceFaults(
         _ news: [FaultNews], now: Timestamp
@@ -106,7 +106,7 @@ extension EmulatedCloud {
         return self.state.installations[installation]?.credential.map { [$0] } ?? []
     }
 
-    /// The reason why the current step has no effect: the proxy cannot read packets inside TLS.
+    /// Set if the current step has no effect because the proxy cannot read packets inside TLS.
     private var faultProblem: String? {
         guard let (deed, installation) = self.script.deed, deed.needsProxy, let statuses = self.presence() else {
             return nil

@@ -2,7 +2,8 @@ import KiiPushCore
 
 /// Plays a fault script. It takes over clients' sessions itself, and has the proxy change packets.
 struct FaultPlayer: PollLoop {
-    /// A connection with a client's own client ID. The broker closes the client's connection when this one opens.
+    /// A connection with a client's own client ID. The broker closes the client's connection when this connection
+    /// opens.
     private struct Visit {
         let credential: BrokerCredential
         var connection: BrokerConnection?

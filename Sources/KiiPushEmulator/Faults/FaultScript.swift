@@ -21,7 +21,7 @@ package struct FaultScript: Sendable, Hashable {
 }
 
 package struct FaultScriptError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Counts from 1. The column counts Unicode scalars.
+    /// Line and column count from 1. A column is one Unicode scalar.
     package var line: Int
     package var column: Int
     package var message: String

@@ -33,7 +33,7 @@ package struct FaultScriptRun: Sendable {
 
     package init() {}
 
-    /// `nil` when all steps are done.
+    /// `nil` when all steps are done, or without a script.
     var current: FaultStep? { self.steps.indices.contains(self.place.step) ? self.steps[self.place.step] : nil }
 
     var deed: (FaultStep.Deed, installation: String?)? { self.progress == .waiting ? nil : self.current?.deed }
@@ -62,7 +62,7 @@ package struct FaultScriptRun: Sendable {
 
     /// Counts a request. Returns the current step's answer, if the step affects the request.
     ///
-    /// - Parameter isMet: whether another fault already answers the request.
+    /// - Parameter isMet: whether another fault already affects the request.
     package mutating func requestCame(
         method: String, path: [String], isMet: Bool = false, now: Timestamp
     ) -> FaultStep.Answer? {
@@ -100,7 +100,7 @@ package struct FaultScriptRun: Sendable {
         if place == self.place, self.progress == .begun { self.progress = .inForce }
     }
 
-    /// - Parameter problem: the reason why the action had no effect.
+    /// - Parameter problem: the reason if the action had no effect.
     package mutating func ended(_ place: Place, problem: String? = nil, now: Timestamp) {
         guard place == self.place, self.progress == .begun || self.progress == .inForce else { return }
         self.problems[place.step] = problem

@@ -128,7 +128,7 @@ struct FaultStepReader {
         }
     }
 
-    /// The unit may follow the number in the same word.
+    /// The unit may follow the number in the same word, as in `5s`.
     private mutating func number(_ range: ClosedRange<Int> = 1...1_000_000) throws(FaultScriptError) -> Int {
         let digits = self.words.first?.text.prefix { $0.isASCII && $0.isNumber } ?? ""
         guard let number = Int(digits), range.contains(number), var rest = self.words.popFirst() else {

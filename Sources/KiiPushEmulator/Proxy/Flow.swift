@@ -51,7 +51,7 @@ struct Flow {
 
     var due: MonotonicInstant? { self.queue.first?.due }
 
-    /// Sends the due bytes, or drops them if `socket` is `nil`. Returns `false` if the socket is broken.
+    /// Sends the due bytes, or drops all bytes if `socket` is `nil`. Returns `false` if the socket is broken.
     mutating func send(to socket: ProxySocket?, byteByByte: Bool) -> Bool {
         guard let socket else {
             self.queue.removeAll()

@@ -3,8 +3,8 @@ import KiiPushCore
 
 /// A TCP proxy on 127.0.0.1 between receivers and their broker, for simulated network faults.
 ///
-/// It holds, drops, repeats and renumbers MQTT packets. It can only cut, delay and split TLS and other unreadable
-/// streams. WebSocket connections end at the proxy, and the broker gets plain MQTT.
+/// It holds, drops, repeats and renumbers MQTT packets. It can cut, delay, split and drop TLS and other unreadable
+/// streams, but not change them. WebSocket connections end at the proxy, and the broker gets plain MQTT.
 package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     private let ports: [BrokerTransport: UInt16]
     package let observer: Observer
@@ -35,7 +35,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
 
     package var port: UInt16 { self.port(for: .tcp) }
 
-    /// The port for receivers; 0 for none.
+    /// The port for receivers with this transport; 0 if there is none.
     package func port(for transport: BrokerTransport) -> UInt16 { self.ports[transport] ?? 0 }
 
     package func stop() {
@@ -47,7 +47,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         await self.perform(or: ()) { $0.upstream = port }
     }
 
-    /// Does nothing and returns `false` if there is a connection.
+    /// Calls `body` if there is no connection, and returns whether it did.
     package func whileIdle(_ body: @escaping @Sendable () -> Void) async -> Bool {
         await self.perform(or: false) { loop in
             if loop.isIdle { body() }
@@ -64,7 +64,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         await self.perform(or: 0) { $0.cutAll(cut) }
     }
 
-    /// Drops all bytes of the present connections in these directions, and returns the number of connections.
+    /// Drops all further bytes of the present connections in these directions, and returns the number of connections.
     @discardableResult
     package func swallow(_ directions: Set<Direction>) async -> Int {
         await self.perform(or: 0) { $0.swallow(directions) }
@@ -72,7 +72,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
 
     /// Returns when the rule is in force. The returned value tells later whether the rule was carried out.
     ///
-    /// - Parameter body: called on the proxy's thread, right after the rule was carried out.
+    /// - Parameter body: called on the proxy's thread, soon after the rule was carried out.
     package func arm(_ rule: PacketRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
         let firing = Firing(body)
         await self.perform(or: ()) { $0.rules.arm(rule, fired: firing.happen) }

@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// One connection through the proxy. Rules and observers see only MQTT, without the receiver's WebSocket.
+/// One connection through the proxy. Rules apply to MQTT packets, without the frames of a WebSocket.
 final class ProxyLink {
     var number = 0
     private(set) var receiver: ProxySocket?
@@ -12,7 +12,7 @@ final class ProxyLink {
     private var patienceEnd: MonotonicInstant?
     private var toBroker = Flow(.toBroker)
     private var toReceiver = Flow(.toReceiver)
-    /// Whether one side has closed. The link closes the other side when all bytes are sent.
+    /// Whether one side has closed or was refused. The connection ends when all bytes are sent.
     private(set) var isEnding = false
     private var username: String?
     /// Whether packet identifiers of QoS 1 are renumbered. Constant for a connection: after a change, one identifier
@@ -29,7 +29,7 @@ final class ProxyLink {
         self.renumbers = renumbers
     }
 
-    /// Returns `false` if there is no broker.
+    /// Returns `false` if the broker does not listen. A WebSocket connects to the broker later.
     func begin() -> Bool {
         guard self.transport.isWebSocket else { return self.connect() }
         self.webSocket = ProxyWebSocket()
@@ -86,7 +86,7 @@ final class ProxyLink {
     }
 
     private func takeOff(_ bytes: [UInt8], _ rules: inout ProxyRules) -> Bool {
-        // Dropped bytes, and bytes after the end, get no answer.
+        // Dropped bytes, and bytes after the WebSocket's end, get no answer.
         guard var webSocket = self.webSocket, !self.toBroker.isSwallowed, !self.isEnding else { return true }
         var frames = bytes
         switch webSocket.take(bytes) {

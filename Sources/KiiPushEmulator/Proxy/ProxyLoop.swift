@@ -34,7 +34,7 @@ final class ProxyLoop: PollLoop {
         self.links = []
         for listener in self.listeners { listener.socket.shutDown(.both) }
         self.closing?.stop()
-        // The senders of late commands wait for the result, so the commands still run.
+        // The senders of these commands may wait for a result, so the commands still run.
         for command in unread { command(self) }
     }
 
@@ -107,7 +107,7 @@ final class ProxyLoop: PollLoop {
             link.number = self.rules.observer.connected()
             self.links.append(link)
         }
-        // A client waits, but no descriptor is left (accept(2), EMFILE). An immediate retry would loop.
+        // accept(2) failed, for example because no descriptor is left (EMFILE). An immediate retry would loop.
         if !isAny { self.restsUntil = .now() + .milliseconds(100) }
     }
 

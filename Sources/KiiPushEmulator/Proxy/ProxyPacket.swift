@@ -3,7 +3,7 @@ package import KiiPushCore
 package struct ProxyPacket: Sendable {
     package let header: MQTTFixedHeader
     private var body: [UInt8]
-    /// `nil` for packets without an identifier, and for a PUBLISH with QoS 0 or 2.
+    /// The packet identifier of a PUBLISH with QoS 1 or 2, a PUBACK or a PUBREC; `nil` for other packets.
     package private(set) var packetID: UInt16?
     package private(set) var username: String?
     /// The observer's number for a message, to distinguish messages of equal bytes.

@@ -30,7 +30,7 @@ package struct PacketRule: Sendable {
         case pass
         case drop
         case duplicate
-        /// Drops the packet and all later ones of its connection in this direction.
+        /// Drops the packet and all later packets of its connection in this direction.
         case swallowRest
         case cutInstead(Cut)
         case cutAfter(Cut)
@@ -59,7 +59,7 @@ package struct PacketRule: Sendable {
 package struct ByteRule: Sendable {
     /// The number of bytes that pass to the receiver after the rule is added, counted over all connections.
     package var bytes: Int
-    /// The cut after these bytes; `nil` for none. The rest of the received bytes is lost.
+    /// The cut after these bytes; `nil` for none. With a cut, the rest of the received bytes is lost.
     package var cut: Cut?
 
     package init(bytes: Int, _ cut: Cut? = nil) {

@@ -19,7 +19,7 @@ final class ProxySocket {
         return TLSSession(identity, on: socket).map { ProxySocket(socket, tls: $0) }
     }
 
-    /// Returns `nil` if the broker does not listen. On the loopback interface, connect(2) does not wait.
+    /// Returns `nil` if the broker does not listen. On the loopback interface, connect(2) usually does not wait.
     static func connect(to port: UInt16, for transport: BrokerTransport) -> ProxySocket? {
         // If the system provides no socket, the proxy behaves as if the broker did not listen.
         let socket = (try? LoopbackSocket.connected(to: port, from: transport.proxyAddress)) ?? nil
@@ -36,7 +36,6 @@ final class ProxySocket {
         self.tls?.receive(into: &buffer) ?? self.socket.receive(into: &buffer)
     }
 
-    /// Returns the number of bytes sent; -1 with the reason in `errno`.
     func send(_ bytes: ArraySlice<UInt8>) -> Int { self.tls?.send(bytes) ?? self.socket.send(bytes) }
 
     func resetAtEnd() {

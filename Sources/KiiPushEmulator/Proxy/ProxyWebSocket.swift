@@ -49,12 +49,11 @@ struct ProxyWebSocket {
         return (mqtt, answer)
     }
 
-    /// `nil` while the WebSocket is open.
     var end: (words: String, isFault: Bool)? {
         self.decoder.end.map { ($0.error.detail, $0.error.code == .webSocketFailed) }
     }
 
-    /// The frame that closes the WebSocket; empty after the first call.
+    /// The frame that closes the WebSocket; empty if the WebSocket is closed or not open yet.
     mutating func close(_ payload: [UInt8]) -> [UInt8] {
         guard !self.hasClosed, !self.isAwaited else { return [] }
         self.hasClosed = true
