@@ -21,7 +21,8 @@ public final class Emulator: Sendable {
         public var port: UInt16
         /// The port for HTTPS. Default 0: the port of the last start if it is free, or any other.
         public var httpsPort: UInt16
-        /// The broker's port. Default 0: the port of the last start if it is free, or any other.
+        /// The broker's port, or the proxy's with ``faultProxy``. Default 0: the port of the last start if it is free,
+        /// or any other.
         public var mqttPort: UInt16
         /// The broker's port for TLS. Default 0: the port of the last start if it is free, or any other.
         public var mqttTLSPort: UInt16
@@ -39,8 +40,8 @@ public final class Emulator: Sendable {
         public var runtimeFile: String?
         /// Whether the emulator is stricter than Kii's cloud. Default: no.
         ///
-        /// A strict emulator checks app keys and secrets everywhere. It refuses subscriptions to missing buckets, and
-        /// message data with keys that Kii writes itself.
+        /// A strict emulator checks app keys and secrets that Kii's cloud ignores. It refuses subscriptions to missing
+        /// buckets, and message data with keys that Kii writes itself.
         public var strict: Bool
         /// The path of the broker's program. `nil`, the default, searches PATH and the standard directories for
         /// `mosquitto`.
@@ -48,8 +49,8 @@ public final class Emulator: Sendable {
         /// The time after an installation's creation during which requests for its endpoint get 503 "not ready".
         /// Default none.
         public var endpointDelay: Duration
-        /// The lifetime of an MQTT endpoint, counted from the first request for the endpoint. Afterwards, the topic
-        /// and the credentials change. `nil`, the default, means no end. Clients get whole seconds.
+        /// The lifetime of an MQTT endpoint, counted from the first request for the endpoint. The first request after
+        /// its end changes the topic and the credentials. `nil`, the default, means no end. Clients get whole seconds.
         public var mqttTTL: Duration?
         /// The lifetime of a token if the login request names none. `nil`, the default, means no end.
         public var tokenLifetime: Duration?
@@ -63,7 +64,7 @@ public final class Emulator: Sendable {
         /// identifiers. Clients over TLS bypass the proxy. Clients over WebSocket always use one.
         public var faultProxy: Bool
         package var faultScript: FaultScript?
-        /// The ports that clients get in endpoints, if a proxy is between clients and the broker.
+        /// The ports that clients get in endpoints, if another proxy is between clients and this emulator.
         package var advertisedBrokerPorts: BrokerPorts?
         /// Whether the broker delivers with the QoS of the subscription, although the emulator publishes with QoS 1.
         /// This violates MQTT, but makes tests of QoS 2 possible.
@@ -118,7 +119,7 @@ public final class Emulator: Sendable {
     /// The PEM file of the certificate authority for HTTPS and the broker. Server certificates have the names
     /// `localhost` and `127.0.0.1`.
     public var certificateAuthorityFile: String { self.parts.directory.brokerFiles.certificates.authority }
-    /// The broker's port, or the port of the proxy if there is one.
+    /// The broker's port, or the proxy's with ``Configuration/faultProxy``.
     public var mqttPort: UInt16 { self.parts.ports.broker.tcp }
     /// The broker's port for TLS.
     public var mqttTLSPort: UInt16 { self.parts.ports.broker.tls }
@@ -140,15 +141,15 @@ public final class Emulator: Sendable {
 
     /// Starts an emulator. Returns when it accepts requests and connections.
     ///
-    /// - Throws: ``EmulatorError`` if the directory is in use, a port is taken, or a program is missing or fails to
-    ///   start.
+    /// - Throws: ``EmulatorError``, for example if the directory is in use, a port is taken, or a program is missing or
+    ///   fails to start.
     public static func start(_ configuration: Configuration = Configuration()) async throws -> Emulator {
         let launch = try await OSThread.run(named: "kii-prepare") { try Launch(configuration) }
         return try await launch.run()
     }
 
     /// Stops the HTTP servers and the broker. Returns when they have ended. Pending sends get 503. Only the first call
-    /// has an effect.
+    /// has an effect; later calls return at once.
     public func stop() async {
         let wasStopped = self.stopped.withLock { isStopped in
             defer { isStopped = true }
@@ -350,7 +351,7 @@ extension Emulator {
                 try faults.run {
                     FaultPlayer(news: faults, service: service, port: broker.ports.tcp, proxy: proxy)
                 }
-                // Weak, since the servers retain the service, which retains `presence`.
+                // Weak, since the service retains `presence`: a strong reference would be a cycle.
                 self.presence.observe { [weak service] in service?.note($0) }
                 let inspector = Inspector(
                     service, log: activity, receivers: receivers, settings: settings, explain: configuration.explain)

@@ -7,19 +7,19 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
         /// Another emulator uses the directory. The value is its process ID; `nil` if unknown.
         case directoryInUse(pid: Int32?)
-        /// Another program uses a required port.
+        /// A required port is in use.
         case portInUse(UInt16)
-        /// A required program is not installed: `mosquitto`, `mosquitto_passwd`, `setpriv` or `openssl`.
+        /// A required program is missing or not executable: `mosquitto`, `mosquitto_passwd`, `setpriv` or `openssl`.
         case programNotFound(String)
         /// The broker failed to start, or did not become ready.
         case brokerFailed
-        /// The certificates for TLS could not be created.
+        /// The certificates for TLS could not be created or used.
         case certificatesFailed
         /// The configuration requires a port for HTTPS, but this machine's libmicrohttpd was built without TLS.
         case httpsUnavailable
         /// The stored state cannot be read or written.
         case stateUnusable
-        /// A system call failed, or the emulator refused a directory. The value is an `errno`.
+        /// A system call failed, or the emulator refused a file or directory. The value is an `errno`.
         case system(Int32)
     }
 

@@ -6,7 +6,7 @@ struct RuntimeFile: Sendable {
     private let path: String
     private let bytes: [UInt8]
 
-    /// Writes the file with mode 0600, in a directory of mode 0700 that belongs to this user.
+    /// Writes the file with mode 0600, in a directory that belongs to this user. A missing directory gets mode 0700.
     init(
         writing path: String, app: AppIdentity, ports: EmulatorState.Ports, caFile: String
     ) throws(EmulatorError) {
@@ -33,7 +33,7 @@ struct RuntimeFile: Sendable {
     }
 
     func remove() {
-        // An unreadable file may belong to another emulator.
+        // A changed or unreadable file may belong to another emulator.
         guard let bytes = try? PrivateFile.read(self.path), bytes == self.bytes else { return }
         unlink(self.path)
     }

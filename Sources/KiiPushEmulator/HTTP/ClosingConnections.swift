@@ -5,7 +5,7 @@ import KiiPushCore
 ///
 /// Closing a socket with unread bytes resets the connection, and the client may lose the answer. Kii's C SDK ebisu
 /// sends `0\r\n\r\n` after every request, and a reset kills it by SIGPIPE. So this class reads and drops bytes until
-/// the client closes too.
+/// the client closes too, for at most 2 s.
 ///
 /// - Source: RFC 9112 section 9.6.
 final class ClosingConnections: Sendable {
@@ -20,7 +20,8 @@ final class ClosingConnections: Sendable {
 
     init() throws(EmulatorError) { try self.thread.run { Loop() } }
 
-    /// Keeps the connection open until its client has closed too. Call it before the owner closes `socket`.
+    /// Keeps the connection open until its client has closed too, or a limit is reached. Call it before the owner
+    /// closes `socket`.
     func take(_ socket: Int32) {
         // Over TLS, libmicrohttpd has sent close_notify, but no FIN.
         shutdown(socket, Int32(SHUT_WR))

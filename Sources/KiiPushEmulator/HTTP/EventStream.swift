@@ -4,7 +4,7 @@ import KiiPushCore
 /// The emulator's events for one reader, as server-sent events.
 ///
 /// libmicrohttpd asks for content when the reader's socket accepts bytes. Without new events, the connection is
-/// suspended. libmicrohttpd notices a closed connection only when it sends something.
+/// suspended.
 ///
 /// - Source: HTML Living Standard, section 9.2.
 final class EventStream: Sendable {
@@ -29,9 +29,9 @@ final class EventStream: Sendable {
     private let readers: Locked<Int>
 
     /// - Parameters:
-    ///   - sequence: the entry after which to begin; `nil` for the first entry.
+    ///   - sequence: the number of the entry after which to begin; `nil` begins with the first entry.
     ///   - greeting: the first event.
-    ///   - readers: the number of readers. This stream decrements it at its end.
+    ///   - readers: the number of readers, which this stream decrements at its end.
     init(
         _ log: ActivityLog, for pending: PendingAnswer, after sequence: Int64?, greeting: String, readers: Locked<Int>
     ) {
@@ -68,8 +68,8 @@ final class EventStream: Sendable {
         return MHD_queue_response(connection, 200, response)
     }
 
-    /// Copies unsent bytes and returns their count. If there are none, suspends the connection until the next event
-    /// and returns 0.
+    /// Copies unsent bytes and returns their count. If there are none, suspends the connection until the next wake-up
+    /// and returns 0. After the last entry of a closed log, returns `cmhd_end_of_stream`.
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         self.state.withLock { state in
             var count = 0
@@ -109,8 +109,8 @@ final class EventStream: Sendable {
             state.sequence = activity.sequence
             let data = JSONValue.object(activity.members(withBodies: true)).text
             return .event("id: \(activity.sequence)\nevent: \(activity.name)\ndata: \(data)\n\n")
-        // A wake-up without a new event sends a ping. The server thereby notices closed connections, and HTTP proxies
-        // keep open ones.
+        // A wake-up without a new event sends a ping. libmicrohttpd notices a closed connection only by sending, and
+        // HTTP proxies close silent connections.
         case .nothing: return isWoken && mayWait ? .event(": ping\n\n") : .nothing
         case .end: return .end
         }

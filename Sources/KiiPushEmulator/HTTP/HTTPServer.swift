@@ -47,7 +47,7 @@ final class HTTPServer: Sendable {
                     server: Unmanaged<Context>.fromOpaque(context).takeUnretainedValue())
             },
             { _, uri, _ in
-                // libmicrohttpd calls this first for each request. The completion callback releases the exchange.
+                // The completion callback releases the exchange.
                 Unmanaged.passRetained(Exchange(target: uri.map { String(cString: $0) } ?? "/")).toOpaque()
             },
             { context, _, exchange, _ in

@@ -25,7 +25,7 @@ package struct IncomingRequest: Sendable {
         return method.uppercased()
     }
 
-    /// Whether the field `Host` names this machine. A request of HTTP/1.0 may have no `Host`.
+    /// Whether the field `Host` names this machine, or is absent, as HTTP/1.0 allows.
     ///
     /// A web page can have a browser resolve the page's own name to 127.0.0.1 and send requests here ("DNS
     /// rebinding"). The field `Host` then has the page's name.
@@ -40,9 +40,8 @@ package struct IncomingRequest: Sendable {
         }
     }
 
-    /// Whether the request comes from the emulator's own page or from a program that is no browser. Browsers send the
-    /// page's site in the field `Origin`; for the emulator's own page, `Origin` equals `Host`. Other programs send no
-    /// `Origin`.
+    /// Whether the request has no field `Origin`, or one that equals `Host`. Browsers send the page's site in `Origin`
+    /// when a page changes something (POST, PUT, PATCH, DELETE) or reads answers of another site.
     ///
     /// - Source: RFC 6454 section 7, and the Fetch standard's "append a request Origin header".
     var isOfNoOtherSite: Bool {

@@ -9,7 +9,6 @@ final class PendingAnswer: Sendable {
         /// While `true`, libmicrohttpd neither uses nor frees the connection.
         var isSuspended = false
         var isGiven = false
-        /// `nil` closes the connection without an answer.
         var answer: HTTPResponse?
         var stream: EventStream?
     }

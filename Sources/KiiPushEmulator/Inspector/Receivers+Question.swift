@@ -88,7 +88,7 @@ extension ReceiverFolder.Entry {
         return (record?.events ?? []).map { .object([("at", $0.at.description.json)] + $0.members) }
     }
 
-    /// At most a hundred.
+    /// At most a hundred dead letters.
     fileprivate var deadLetters: [JSONValue] {
         let letters = (try? self.inbox?.deadLetters()) ?? []
         return letters.map { letter in

@@ -28,14 +28,14 @@ final class Receivers: Sendable {
         if !messages.isEmpty { self.join.withLock { $0?.add(messages.compactMap { VerdictJoin.Push($0) }) } }
     }
 
-    /// Calls `answer` once, on another thread.
+    /// Calls `answer` once, usually on another thread.
     func ask(_ question: Question, _ answer: @escaping @Sendable (HTTPResponse) -> Void) {
         if !self.thread.send(.ask(question, answer)) { answer(Question.stopped) }
     }
 
     deinit { self.stop() }
 
-    /// Blocks until the receiver that is being asked has answered. Later questions are refused.
+    /// Blocks until the threads have ended. Unanswered and later questions get 503.
     func stop() {
         self.thread.stop()
         self.thread.join()
@@ -93,7 +93,7 @@ final class Receivers: Sendable {
         private func begin() {
             self.nextBeat = .now() + Receivers.beat
             guard let folder else { return }
-            // After a failure here, the emulator runs without watching receivers.
+            // After a failure here, the loop reads the folder only periodically.
             try? PrivateFile.makeDirectory(folder.path)
             self.watch = try? FileWatch(folder.path, for: IN_CREATE | IN_MOVED_TO)
         }
@@ -114,7 +114,7 @@ final class Receivers: Sendable {
         private static func follow(
             _ client: ControlClient, of entry: ReceiverFolder.Entry, _ log: ActivityLog, _ join: Locked<VerdictJoin?>
         ) {
-            // A receiver that closes the connection counts as ended.
+            // If the connection ends or fails, the receiver counts as ended.
             try? client.watch { notice in
                 switch notice {
                 case .event(.message(let event)):

@@ -8,7 +8,7 @@ package import KiiPushCore
 package struct VerdictJoin: Sendable {
     /// The numbers of pushes and messages to remember. At twice the number, the older half is dropped.
     private static let (mostPushes, mostMessages) = (1000, 5000)
-    /// A last push above this limit is kept.
+    /// This limit does not apply to a single push.
     private static let mostBytes = 16 << 20
     private static let mostHeld = 16
 
@@ -30,7 +30,7 @@ package struct VerdictJoin: Sendable {
 
     private struct Equal {
         var numbers: [Int] = []
-        /// By installation, the lowest number of a push that its receiver has not reported yet.
+        /// By installation, the lowest number of a push that may belong to the next message.
         var next: [String: Int] = [:]
     }
 
@@ -90,8 +90,8 @@ package struct VerdictJoin: Sendable {
         var message = self.messages[key] ?? Message()
         defer { self.messages[key] = message }
         switch event.kind {
-        // Either a dead letter is retried, or the receiver has lost its inbox and numbers messages from 1 again. The
-        // payload decides later.
+        // If the message is known, either its dead letter is retried, or the receiver has lost its inbox and numbers
+        // messages from 1 again. The payload decides later.
         case .received:
             message = Message(push: message.push)
             message.held = [event]
