@@ -108,7 +108,7 @@ struct EmulatorCommand: ParsableCommand {
             try Self.announce(emulator, file: file, on: console)
             try await StandardStream.output.written()
         } catch SilentExit.unreadOutput {
-            // The command ends, so an error of the output no longer matters.
+            // Nobody reads the output. The emulator continues without it.
         } catch {
             await emulator.stop()
             throw error

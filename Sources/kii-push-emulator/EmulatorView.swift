@@ -2,7 +2,7 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushEmulator
 
-/// On its own thread, since the reader of the output may be slow.
+/// Shows the activity on its own thread, since the reader of the output may be slow.
 final class EmulatorView: Sendable {
     private let end: AsyncStream<Never>
 

@@ -69,7 +69,7 @@ struct GatewaySession: Sendable {
         (self.store, self.configuration) = (store, configuration)
     }
 
-    /// Runs until a signal or a failure. Throws the failure, or after a signal ``SilentExit``.
+    /// Runs until a signal or a failure. Throws the failure, or ``SilentExit`` after a signal.
     func run() async throws {
         let begun = ContinuousClock.now
         let signals = try StopSignals.ofCommand(asks: [SIGHUP, SIGUSR1])
@@ -204,13 +204,13 @@ struct GatewaySession: Sendable {
     }
 
     /// Shows messages and failed subscriptions. An agent that goes offline causes a warning, at most once a minute for
-    /// each reason. Other connection events appear only with `--verbose`.
+    /// each reason. `--verbose` shows each connection and disconnection.
     ///
     /// - Parameter told: the time of the last warning, by reason.
     private func show(
         _ notice: ControlNotice, of agent: String?, _ told: inout [String: ContinuousClock.Instant]
     ) async {
-        // A notice without an agent concerns all agents.
+        // A notice without an agent may concern several agents.
         guard let agent, case .event(let event) = notice else { return await self.view.show(notice) }
         switch event {
         case .message: await self.view.show(notice, of: agent)

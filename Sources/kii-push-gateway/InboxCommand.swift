@@ -91,7 +91,6 @@ struct DecisionOptions: ParsableArguments {
     @OptionGroup var chosen: ChosenMessages
     @OptionGroup var options: FleetCommandOptions
 
-    /// - Throws: As ``DecisionReport/end(list:)``.
     func ask(for decision: PushRuntime.Decision) async throws {
         let fleet = try self.options.fleet()
         var rest = try await self.chosen.all ? fleet.deadLetters() : self.chosen.numbers.map(\.value)
