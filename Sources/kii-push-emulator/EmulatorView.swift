@@ -24,7 +24,7 @@ final class EmulatorView: Sendable {
                 return !Task.isCancelled
             }
             group.addTask {
-                // The other task cancels this sleep when all is shown.
+                // The task above ends this sleep when all is shown.
                 try? await Task.sleep(for: patience)
                 return false
             }

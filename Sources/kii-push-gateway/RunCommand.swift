@@ -37,7 +37,7 @@ struct RunCommand: ParsableCommand {
         var settings = RunSettings(self.options)
         settings.userAgent = self.connection.userAgent
         let store = try self.store.required()
-        // Every 15 s only, since each reading of the metrics queries the database.
+        // The file is written only every 15 s, since the metrics query the database.
         let metrics = try await MetricsPublisher.start(
             settings, interval: .seconds(15), console: self.output.console)
         do {

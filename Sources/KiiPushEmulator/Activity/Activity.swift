@@ -94,7 +94,7 @@ package struct MessageDelivery: Sendable {
     /// The push that the message belongs to; `nil` if unknown.
     package var push: MessageLabel?
     package var receiver: String
-    /// `nil` before a handler was called.
+    /// `nil` until a handler is called.
     package var installationID: String?
     package var event: MessageEvent
     package var elapsed: Duration?

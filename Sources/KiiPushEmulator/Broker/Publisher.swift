@@ -77,7 +77,7 @@ final class Publisher: Sendable {
             guard let connection = self.connection else { return }
             var bytes: [UInt8] = []
             for message in self.queue.takeMessages() {
-                // Encoding cannot fail: the emulator chose the topic and the packet identifier.
+                // Encoding cannot fail for the emulator's topics and packet identifiers.
                 try? MQTTPacket.publish(message).encode(into: &bytes)
             }
             if !connection.send(bytes) { self.lose() }

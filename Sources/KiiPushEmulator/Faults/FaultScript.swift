@@ -1,4 +1,5 @@
-/// A script of faults: steps on separate lines or separated by semicolons. Comments begin with `#`.
+/// A script of faults: steps on separate lines or separated by semicolons. A word that begins with `#` begins a
+/// comment.
 package struct FaultScript: Sendable, Hashable {
     static let maximumSteps = 1000
 

@@ -29,7 +29,7 @@ final class EventStream: Sendable {
     private let readers: Locked<Int>
 
     /// - Parameters:
-    ///   - sequence: the number of the entry after which to begin; `nil` begins with the first entry.
+    ///   - sequence: the number of the last entry to leave out; `nil` for none.
     ///   - greeting: the first event.
     ///   - readers: the number of readers, which this stream decrements at its end.
     init(

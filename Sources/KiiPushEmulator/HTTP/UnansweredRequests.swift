@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Counts the requests whose answers have not been sent completely.
+/// Counts the handled requests whose answers have not been sent completely.
 final class UnansweredRequests: Sendable {
     private struct State: Sendable {
         var count = 0

@@ -10,7 +10,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     package let observer: Observer
     private let thread = PollThread<ProxyLoop.Command>(name: "kii-proxy")
 
-    /// - Parameter transports: the transports of the clients, each with its own free port. TLS is not possible here.
+    /// - Parameter transports: the transports of the clients, without TLS. Each gets its own free port.
     package convenience init(_ transports: [BrokerTransport], observer: Observer) throws(EmulatorError) {
         let listeners = try transports.map { transport throws(EmulatorError) in
             try ProxyListener(transport, on: 0, preferred: 0)

@@ -57,7 +57,7 @@ struct EmulatorDirectory: Sendable {
     }
 
     /// Makes an empty directory private. Refuses another user's directory, and a directory with files that others may
-    /// enter.
+    /// access.
     private static func makePrivate(_ path: String) throws(EmulatorError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system("look at \(path)", errno) }

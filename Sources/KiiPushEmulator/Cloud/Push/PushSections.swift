@@ -26,7 +26,7 @@ struct PushSections: Sendable {
     private var sections: [PushNetwork: JSONValue] = [:]
 
     /// - Parameter isStrict: whether to refuse MQTT data with keys that Kii writes itself. Kii accepts such data and
-    ///   replaces the sender's value. Where Kii writes none, receivers mistake the sender's value for Kii's.
+    ///   replaces the sender's value. If Kii writes no such key, receivers mistake the sender's value for Kii's.
     init(_ body: JSONValue, isStrict: Bool) throws(KiiFailure) {
         try PushSections.checkIsFlat(body.present("data"), name: "data", onlyStrings: false)
         self.common = body["data"]?.pairs ?? []

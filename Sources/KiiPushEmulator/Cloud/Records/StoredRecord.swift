@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// A record of the cloud's state, stored as one row of JSON.
+/// A record of the cloud's state, one row of JSON.
 protocol StoredRecord: Sendable {
     /// The name of the kind in the store. A change would make stored states unreadable.
     static var table: String { get }
