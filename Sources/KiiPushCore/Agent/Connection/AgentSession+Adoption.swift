@@ -1,5 +1,5 @@
 extension AgentSession {
-    /// Adopts stored messages of the same owner's other installations, if no agent receives for them.
+    /// Adopts stored messages of the same owner's other installations, unless an agent receives for them.
     func takeOver() async throws {
         let (key, runtime) = (self.installation.key, self.agent.runtime)
         do {
@@ -8,7 +8,7 @@ extension AgentSession {
             }
             for adoption in adoptions { self.note(adoption) }
         } catch let error as InboxError {
-            // If the store fails now, the next start adopts the messages.
+            // After a failure of the store, the next start adopts the messages.
             if [.full, .locked, .io, .away].contains(error.kind) { return }
             throw PushAgentError(error, in: runtime.configuration.stateDirectory)
         }
@@ -20,8 +20,8 @@ extension AgentSession {
         Task { await self.agent.presentAgain([(adoption.key, adoption.id)], self.core) }
     }
 
-    /// Delivers an installation's messages to this agent's handler, unless another agent receives for that
-    /// installation.
+    /// Delivers an installation's messages to this agent's handler. Another agent that already receives for the
+    /// installation keeps it, unless the installation is this session's own.
     func attach(_ key: Int64, _ id: String) {
         let (hub, isOwn, receiver) = (self.agent.hub, key == self.installation.key, self.agent.receiver)
         let isMine = self.agent.runtime.hubs.withLock { hubs in

@@ -2,9 +2,8 @@ final class AgentSession: Sendable {
     enum Outcome: Sendable {
         case end(BrokerLink.End)
         case stopped
-        /// The broker has accepted the subscription.
         case connected
-        /// The endpoint has expired. The connection is still open.
+        /// The endpoint may have expired: its time has passed, or the clocks have jumped.
         case expired
     }
 
@@ -19,7 +18,7 @@ final class AgentSession: Sendable {
     let core: PushRuntime.Core
     let loop: EventLoop
     let installation: (key: Int64, id: String)
-    /// This installation, and others whose stored messages the agent also delivers.
+    /// This installation, and others whose stored messages the agent may also deliver.
     let installations: Locked<[(key: Int64, id: String)]>
     private let link: LoopIsolated<BrokerLink>
     private let connection = Locked(Connection())
@@ -38,7 +37,7 @@ final class AgentSession: Sendable {
         var configuration = MQTTSession.Configuration(
             clientID: endpoint.mqttTopic, topicFilter: endpoint.mqttTopic, keepAlive: agent.configuration.keepAlive,
             connectTimeout: settings.environment.connectTimeout, pingTimeout: settings.environment.pingTimeout)
-        // `lostSession`: the agent's topic changed, so the messages in the old topic's session are lost.
+        // `lostSession`: the agent's topic changed, and the loss of the old topic's session must be reported.
         configuration.expectsSession = enrolment.current.map { $0.hasSession || $0.lostSession } ?? false
         if !core.isDurable { try await enrolment.leavesInboxFile() }
         let voidsEarlierRows = core.isDurable && enrolment.current?.usesInboxFile != true
@@ -106,7 +105,7 @@ final class AgentSession: Sendable {
     {
         try self.begin(endpoint)
         var outcome = await self.outcome(untilConnected: true)
-        // This function connects only once, so it tries the other port at once.
+        // Nothing retries this attempt later, so try the other port at once.
         if case .end(let end) = outcome, end.wasReached == false, self.choice.withLock({ $0.turn(at: endpoint) }) {
             try self.begin(endpoint)
             let other = await self.outcome(untilConnected: true)
@@ -124,9 +123,8 @@ final class AgentSession: Sendable {
 
     /// Receives until the task is cancelled, or until the cloud names another installation or topic.
     ///
-    /// - Parameter policy: the history of lost connections, for this session and the next.
     /// - Returns: the other endpoint; `nil` if the task was cancelled.
-    /// - Throws: ``PushAgentError``, or a lasting error of the cloud, after the agent has stopped.
+    /// - Throws: ``PushAgentError``, or a lasting error of the cloud or of libcurl.
     func run(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         self.agent.link.withLock { [link = self.link] in $0 = link }
         defer { self.agent.link.withLock { $0 = nil } }
@@ -186,7 +184,8 @@ final class AgentSession: Sendable {
             let mark = waits.mark
             let decision = try await self.decision(after: end, at: endpoint, &policy)
             if let takeover = decision.takeover { hub.emit(.notice(.takenOver, reason: takeover)) }
-            // The endpoint on file may be out of date. If the first connection fails, the agent asks the cloud.
+            // The endpoint on file may be out of date. Until the cloud has named an endpoint, ask the cloud after each
+            // failed attempt.
             let refreshes =
                 decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired
             var reason = end.reason(decision.pattern)
@@ -212,8 +211,8 @@ final class AgentSession: Sendable {
                         throw PushAgentError.subscriptionRefused
                     }
                 } else {
-                    // The cloud gave no endpoint. The broker is another server, so the agent retries the endpoint that
-                    // it has.
+                    // The cloud gave no endpoint. The broker is another server and may still work, so retry the present
+                    // endpoint.
                     reason = isTold ? answer.reason : "\(reason); \(answer.reason)"
                     isTold = false
                 }
@@ -232,7 +231,7 @@ final class AgentSession: Sendable {
     ///
     /// - Returns: the end, or the other endpoint from the cloud while the connection is open.
     private func outcome(of endpoint: inout MQTTEndpoint) async throws -> (Outcome, other: MQTTEndpoint?) {
-        // The pauses between requests grow even if the cloud names expired endpoints again and again.
+        // The pauses grow even if the cloud repeatedly names expired endpoints.
         var policy = ReconnectPolicy(configuration: self.agent.reconnect)
         var pause = Duration.zero
         while true {
@@ -287,8 +286,8 @@ final class AgentSession: Sendable {
     }
 
     /// Waits for the end of the connection or the cancellation of the task, and for the subscription if
-    /// `untilConnected`. With `timeLeft`, the wait ends when that time since `mark` has passed, or earlier if the
-    /// clocks jump.
+    /// `untilConnected`. With `timeLeft`, the wait also ends after that time, or if the clocks have jumped since
+    /// `mark`.
     private func outcome(
         untilConnected: Bool = false, expiringIn timeLeft: Duration? = nil,
         since mark: InterruptibleWaits.Mark = .init()

@@ -11,7 +11,7 @@ extension BrokerLink {
         /// Whether the broker had kept the earlier session, or could not say so (MQTT 3.1).
         package var hadSession: Bool
         var wasSubscribed: Bool
-        /// Whether the machine had slept, and the broker was silent since. The sleep then caused the end.
+        /// Whether the machine had slept, and the broker was silent since. The sleep then probably caused the end.
         var wasProbing: Bool
     }
 }
@@ -25,7 +25,8 @@ extension BrokerLink.End {
         }
     }
 
-    /// Whether the broker itself answered, and not only a server in front of it. `nil` if the host name was not found.
+    /// Whether the broker answered, and not only a server in front of it. Also `true` if CONNECT cannot be encoded,
+    /// since no other port would help; `nil` if the host name was not found.
     var wasReached: Bool? {
         if self.connectedFor != nil { return true }
         return switch self.cause {
@@ -39,8 +40,8 @@ extension BrokerLink.End {
         if case .session(.subscriptionRefused) = self.cause { true } else { false }
     }
 
-    /// libcurl's error about this side's settings, such as an authority file without certificates. `nil` for an invalid
-    /// host in the endpoint, which the cloud may correct.
+    /// libcurl's error about this side's settings, such as an authority file without certificates. `nil` for other
+    /// errors, also for an invalid host in the endpoint, which the cloud may correct.
     var configurationError: TransportError? {
         guard case .transport(let error) = self.cause, error.curlCode != nil else { return nil }
         return error.code == .invalidConfiguration ? error : nil
@@ -59,7 +60,7 @@ extension BrokerLink.End {
         case .session(.timedOut) where self.connectedFor != nil: .noticedHere
         case .session: .attemptFailed
         case .transport where self.connectedFor == nil: .attemptFailed
-        // Messages came without SUBACK. The link is slow; there is no sign of another receiver.
+        // Messages came without SUBACK. The link may be slow; there is no sign of another receiver.
         case .transport where !self.wasSubscribed: .noticedHere
         case .transport(let error) where error.code == .webSocketFailed: .protocolBroken
         case .transport(let error): error.code == .connectionLost ? .closedByPeer : .noticedHere

@@ -23,7 +23,7 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     /// The time of SUBACK, or of the first message if it came earlier.
     private var goodSince: MonotonicInstant?
     private var hadSession = false
-    /// Whether the store holds the note that ``streamDidConnect(_:)`` explains.
+    /// Whether the store counts the session as possibly new; see ``streamDidConnect(_:)``.
     private var isInDoubt = false
     private var isHeld = false
     private var isStopping = false
@@ -52,7 +52,8 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
         self.report = report
     }
 
-    /// The present connection's number is larger than that of every earlier connection, also in earlier processes.
+    /// The present connection's number is larger than that of every earlier connection, also in earlier processes,
+    /// unless the calendar was set back.
     private var connection: Int64 { self.connectionBase + Int64(self.session.generation) }
 }
 
@@ -74,7 +75,7 @@ extension BrokerLink {
         self.pipeline.add(self)
     }
 
-    /// `nil` without a connection, and while reading is paused.
+    /// `nil` before SUBACK, without a connection, and while reading is paused.
     var silence: Duration? {
         guard self.connectedAt != nil, let stream, !stream.isPaused else { return nil }
         return self.session.lastReceived.map { self.loop.now - $0 }
@@ -111,10 +112,10 @@ extension BrokerLink {
         return row
     }
 
-    /// Notes that a message repeats the row, until the store has committed this turn of the loop, or failed to.
+    /// Remembers that a message repeats the row, until the store's commit of this turn has succeeded or failed.
     package func absorbs(_ row: Int64) { self.absorbedInTurn.insert(row) }
 
-    /// Notes that a QoS 2 message becomes this row. The note has the same lifetime as in ``absorbs(_:)``.
+    /// Remembers that a QoS 2 message becomes this row, until a commit has succeeded or failed.
     package func inserted(_ row: Int64, _ arrival: Arrival) {
         if let packetID = arrival.message.packetID { self.insertedInTurn[packetID] = row }
     }
@@ -162,7 +163,7 @@ extension BrokerLink {
         if !self.endIfUnread() { self.setTimer() }
     }
 
-    /// Ends the connection if the broker sends but never reads: the unsent answers would fill the memory.
+    /// Ends the connection if too many bytes are unsent: a broker that sends but never reads would fill the memory.
     private func endIfUnread() -> Bool {
         guard let stream, stream.unsentBytes > BrokerLink.unsentLimit else { return false }
         stream.close()
@@ -171,7 +172,7 @@ extension BrokerLink {
         return true
     }
 
-    /// Until SUBACK or the first message, the link ignores a wish to pause.
+    /// Before SUBACK or the first message, only ``stopReading()`` pauses reading.
     func setReadingPaused(_ isWanted: Bool) {
         let isPaused = isWanted && self.goodSince != nil || self.isStopping
         guard let stream, stream.isPaused != isPaused else { return }
@@ -184,12 +185,12 @@ extension BrokerLink {
 // MARK: - From the stream
 
 extension BrokerLink {
-    /// Before CONNECT, the store notes that the broker will repeat no stored message.
+    /// Before CONNECT, the store counts the session as possibly new: no message counts as a repetition of a stored one.
     ///
     /// The broker may begin a new session, and this process may end before it reads CONNACK. The next CONNACK then says
-    /// "session present". Without the note, the next process could drop a new message as a repetition, because a stored
-    /// message has the same packet identifier and bytes. If CONNACK shows the old session, the link revokes the note. A
-    /// repeated message is better than a lost one.
+    /// "session present". If the store did not know, the next process could drop a new message as a repetition, because
+    /// a stored message has the same packet identifier and bytes. If CONNACK shows the old session, the link corrects
+    /// the store. A repeated message is better than a lost one.
     package func streamDidConnect(_ stream: any ByteStream) {
         let store = self.pipeline.store
         self.pipeline.connections[self.installation] = nil
@@ -238,13 +239,13 @@ extension BrokerLink {
 
     private func perform() {
         for event in self.output.events { self.handle(event) }
-        // CONNACK shows whether the session is the old one, and a refused client has no new session. So update the
-        // note.
+        // CONNACK shows whether the session is the old one, and a refused client has no new session. So correct the
+        // store.
         if self.isInDoubt, !self.isHeld, !self.session.hasUnansweredConnect { self.saveProven() }
         if !self.output.messages.isEmpty {
             if self.goodSince == nil {
                 self.goodSince = self.loop.now
-                // Before SUBACK, a broker sends messages only from a kept session.
+                // Messages before SUBACK are usually from a kept session; SUBACK corrects this value.
                 self.hadSession = true
                 if self.pipeline.isReadingPaused { self.setReadingPaused(true) }
             }
@@ -353,7 +354,7 @@ extension BrokerLink {
         self.timer = (id, deadline)
     }
 
-    /// Sends a PINGREQ after a sleep of the machine, because the broker may have ended the connection.
+    /// Tests the connection, which the broker may have ended during the sleep.
     func wokeUp() {
         guard self.connectedAt != nil else { return }
         self.isProbing = true

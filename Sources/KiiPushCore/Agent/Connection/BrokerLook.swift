@@ -1,15 +1,15 @@
-/// A TCP connection that tests whether a broker still runs after it closed an MQTT connection.
+/// A TCP connection that tests whether a broker still runs after an MQTT connection was closed.
 ///
-/// If another receiver took over, the broker still accepts connections. A broker that restarts refuses the connection.
-/// A load balancer in front of it refuses the connection, too, or closes it at once. The test sends nothing, so it
-/// disturbs no receiver.
+/// If another receiver took over, the broker still accepts connections. While the broker restarts, its machine refuses
+/// the connection; a load balancer refuses it, or closes it at once. The test sends nothing, so it disturbs no
+/// receiver.
 final class BrokerLook: ByteStreamDelegate {
     private let loop: any Loop
     private let patience: Duration
     private let answer: @Sendable (_ isThere: Bool) -> Void
     private var timer: TimerID?
 
-    /// - Parameter patience: if the connection stays open for this time, the broker is running.
+    /// - Parameter patience: if the connection stays open for this time, the broker counts as running.
     private init(on loop: any Loop, patience: Duration, answer: @escaping @Sendable (_ isThere: Bool) -> Void) {
         (self.loop, self.patience, self.answer) = (loop, patience, answer)
     }
@@ -38,7 +38,7 @@ final class BrokerLook: ByteStreamDelegate {
 }
 
 extension AgentSession {
-    /// Decides about the next attempt. Tests whether the broker still runs before the policy reports another receiver.
+    /// Tests whether the broker still runs before the policy reports another receiver.
     func decision(
         after end: BrokerLink.End, at endpoint: MQTTEndpoint, _ policy: inout ReconnectPolicy
     ) async throws -> ReconnectPolicy.Decision {

@@ -1,15 +1,16 @@
 /// Finds out why a broker accepts connections and then closes them, from several closures in a row.
 ///
 /// A broker that gets a second CONNECT with the same client ID closes the first connection ([MQTT-3.1.4-2]). MQTT 3.1.1
-/// gives no reason. So two receivers of one installation close each other's connections without end: each one
-/// reconnects, finds its session, and loses the connection when the other one reconnects, a few seconds later.
+/// gives no reason. So two receivers of one installation close each other's connections again and again, every few
+/// seconds.
 ///
-/// Several short connections in a row show another receiver. The count starts again in two cases:
-/// - A connection lasted for `stableAfter`: brokers restart and links break at any time.
-/// - The broker may have restarted: an attempt failed, or the session was lost.
+/// Several short connections in a row show another receiver. The count starts again if:
+/// - A connection lasted for `stableAfter`.
+/// - An attempt failed, the session was lost, or the connection ended in another way: the broker may have restarted.
+///   Once another receiver is recognised, this case does not count.
 package struct ClosurePattern: Sendable {
     package struct Configuration: Sendable, Hashable {
-        /// The number of short connections, closed by the broker in a row, that show another receiver.
+        /// The number of short connections, but longer than ``kickedWithin``, that show another receiver.
         package var closures = 5
         /// A broker that rejects this client closes within this time. Another receiver takes longer to reconnect.
         package var kickedWithin: Duration = .milliseconds(500)
@@ -25,11 +26,11 @@ package struct ClosurePattern: Sendable {
         /// The broker accepted and closed this number of connections in a row, each within
         /// ``Configuration/kickedWithin``.
         case kicked(times: Int)
-        /// Each connection ends after this time, such as a limit of a load balancer.
+        /// The last connections ended after about this time, such as a limit of a load balancer.
         case timeLimit(Duration)
         case takenOver
 
-        /// Whether the broker closes because of this client. A quicker reconnect would make it worse.
+        /// Whether the broker closes because of this client, so that a quicker reconnect would not help.
         package var isAgainstUs: Bool {
             switch self {
             case .unclear, .timeLimit: false
@@ -61,7 +62,6 @@ package struct ClosurePattern: Sendable {
 
     /// Notes that the broker closed a connection, `lifetime` after SUBACK.
     ///
-    /// - Parameter hadSession: whether the broker had kept the earlier session, or did not say.
     /// - Returns: the evidence and the remedy, if this closure is the first that shows another receiver.
     package mutating func closed(after lifetime: Duration, hadSession: Bool) -> String? {
         guard lifetime < self.stableAfter else {

@@ -2,7 +2,7 @@
 ///
 /// `Task.sleep` may not count the time in which the machine sleeps, and ignores changes of the calendar.
 final class InterruptibleWaits: Sendable {
-    /// A moment before a wait. The wait notices every clock jump since this moment.
+    /// A moment before a wait. The wait also ends at a clock jump since this moment.
     struct Mark: Sendable {
         fileprivate var jumps = 0
         fileprivate var slept = Duration.zero

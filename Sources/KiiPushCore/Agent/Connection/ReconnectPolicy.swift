@@ -2,8 +2,8 @@
 ///
 /// If only this side noticed the loss (a missed keepalive, no network), few other agents reconnect, and the first retry
 /// is quick. If the broker closed the connection, all its agents may reconnect, so the first retries spread over 10 s.
-/// Later delays follow decorrelated jitter: each is at most three times the previous one. After an outage of up to 2 s,
-/// an agent is back within 12 s.
+/// Later delays follow decorrelated jitter: the upper bound grows at most threefold each time. After an outage of up to
+/// 2 s, an agent is back within 12 s.
 ///
 /// If another receiver seems to use the installation (``ClosurePattern``), the delays grow to minutes. If the broker
 /// refuses the endpoint, the cloud usually has a new one: after the first refusal, the agent asks the cloud at once.
@@ -17,15 +17,15 @@ package struct ReconnectPolicy: Sendable {
         package var baseDelay: Duration = .seconds(1)
         /// The longest delay, unless a server asks for more or another receiver is recognised.
         package var maximumDelay: Duration = .seconds(120)
-        /// A connection that lasts for this time resets the policy.
+        /// A connection that lasts for this time makes the delays short again, except after ``Loss/protocolBroken``.
         package var stableAfter: Duration = .seconds(30)
         /// After each series of this many failures, the agent asks the cloud for the endpoint again.
         package var failuresBeforeRefresh = 3
         /// The agent gives up after this many refusals in a row. Either the broker refuses a subscription that the
         /// cloud confirms, or the cloud refuses the agent's token.
         package var refusalsBeforeGivingUp = 10
-        /// The first delay for another receiver is between half of this and all of it. Both limits double for each
-        /// further delay.
+        /// The first delay because of another receiver is between half of this and all of it. Both bounds double with
+        /// each further delay, up to ``maximumDisputedDelay``.
         package var firstDisputedDelay: Duration = .seconds(30)
         package var maximumDisputedDelay: Duration = .seconds(300)
         package var pattern = ClosurePattern.Configuration()
@@ -34,12 +34,13 @@ package struct ReconnectPolicy: Sendable {
     }
 
     package enum Loss: Sendable, Hashable {
-        /// A keepalive without an answer, or an unreachable network.
+        /// Only this side noticed, for instance by a keepalive without an answer or an unreachable network.
         case noticedHere
         case closedByPeer
         /// No connection, or a temporary error of the broker or the cloud.
         case attemptFailed
-        /// The broker violated MQTT and would do so again. The delays grow even after a long connection.
+        /// The broker violated MQTT or the WebSocket protocol, and would probably do so again. The delays grow even
+        /// after a long connection.
         case protocolBroken
         /// The broker refused the endpoint's credentials (CONNACK 4 or 5) or topic (SUBACK 0x80).
         case endpointRefused
@@ -69,11 +70,8 @@ package struct ReconnectPolicy: Sendable {
     /// Decides about the next attempt.
     ///
     /// - Parameters:
-    ///   - connectedFor: the time since SUBACK or the first message; `nil` if neither came.
-    ///   - hadSession: whether the broker had kept the earlier session, or did not say.
     ///   - brokerIsGone: whether the broker no longer runs after it closed the connection.
-    ///   - retryAfter: the server's `Retry-After`. The delay is up to a tenth longer, so that clients do not return
-    ///     together.
+    ///   - retryAfter: the server's `Retry-After`. The delay is up to a tenth longer, to spread the clients.
     ///   - jitter: a random number from 0 up to, not including, 1.
     package mutating func connectionEnded(
         _ loss: Loss, connectedFor: Duration?, hadSession: Bool = true, brokerIsGone: Bool = false,
@@ -99,7 +97,6 @@ package struct ReconnectPolicy: Sendable {
         self.failures += 1
         if loss == .endpointRefused {
             self.refusals += 1
-            // The cloud usually has a new endpoint, so there is no delay.
             if self.refusals == 1, retryAfter == nil { return decision }
         }
         decision.refreshesEndpoint =
@@ -111,7 +108,6 @@ package struct ReconnectPolicy: Sendable {
         } else if wasStable {
             decision.delay = self.firstDelay(after: loss, jitter)
         } else if loss == .closedByPeer || loss == .noticedHere && connectedFor != nil, !decision.pattern.isAgainstUs {
-            // The broker accepts connections, so the delay stays short.
             decision.delay = self.decorrelatedDelay(jitter, limit: self.configuration.firstDelayAfterPeerLoss)
         } else {
             decision.delay = self.decorrelatedDelay(jitter)
@@ -124,7 +120,7 @@ package struct ReconnectPolicy: Sendable {
         self.decorrelatedDelay(jitter)
     }
 
-    /// The delay after a sleep of the machine. `left` is the remaining time, less the sleep.
+    /// The delay after a sleep of the machine. `left` is the time that remained when the sleep ended.
     package func delayAfterSleep(left: Duration, jitter: Double = .random(in: 0..<1)) -> Duration {
         min(left, self.configuration.firstDelayAfterOwnLoss * jitter)
     }

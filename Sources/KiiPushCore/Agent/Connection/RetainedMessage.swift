@@ -1,7 +1,7 @@
 /// Recognises the topic's retained message when the broker sends it again.
 ///
 /// A broker sends the retained message after every SUBSCRIBE ([MQTT-3.8.4-3]). Within one session, a retained message
-/// with the same bytes is the same message.
+/// with the same bytes counts as the same message.
 struct RetainedMessage {
     struct Note: Sendable, Hashable {
         var digest: String
@@ -31,7 +31,8 @@ struct RetainedMessage {
 
     mutating func connectionBegan() { self.isExpected = true }
 
-    /// Whether `message` is the noted one again. A message with DUP does not count: perhaps no handler has finished it.
+    /// Whether `message` is the stored retained message again. A message with DUP does not count: perhaps no handler
+    /// has finished it.
     mutating func isRepeated(by message: MQTTSession.InboundMessage) -> Bool {
         guard self.isExpected, message.retain, !message.duplicate, !message.isUnreleased else { return false }
         self.isExpected = false

@@ -2,8 +2,9 @@ extension PushAgent {
     /// The transport between the agent and the broker.
     public enum Transport: String, Sendable, Hashable, CaseIterable {
         /// TCP or WebSocket, with or without TLS. The agent begins with the transport of its last connection, at first
-        /// TCP. After three attempts in a row that do not reach the broker, the agent uses the endpoint's port for
-        /// WebSocket, if there is one. After one such attempt over WebSocket, the agent uses TCP again.
+        /// TCP. After three attempts in a row that do not reach the broker (one in ``PushAgent/register(replacing:)``),
+        /// the agent uses the endpoint's port for WebSocket, if there is one. After one such attempt over WebSocket,
+        /// the agent uses TCP again.
         case automatic
         /// Only TCP, with or without TLS.
         case tcp
@@ -13,7 +14,6 @@ extension PushAgent {
 }
 
 struct TransportChoice: Sendable {
-    /// The number of TCP attempts in a row that do not reach the broker, before the agent uses WebSocket.
     private static let attempts = 3
 
     private let transport: PushAgent.Transport
