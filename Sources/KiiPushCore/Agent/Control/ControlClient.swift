@@ -2,9 +2,9 @@ import Glibc
 
 /// A client for the control socket of the process that receives with a state directory.
 ///
-/// Use one client either for decisions about messages or to watch events, never for both. All calls except ``watch()``
-/// block until the other process answers. After a timeout (``InboxAccessError/silent``), every later call fails as
-/// well: the late answer could otherwise pass for the answer to a later call.
+/// Use one client either for decisions about messages or to watch events, never for both. ``retry(_:)``, ``drop(_:)``
+/// and ``adopt(_:by:)`` block until the other process answers. After a timeout (``InboxAccessError/silent``), every
+/// later call fails as well: the late answer could otherwise pass for the answer to a later call.
 package final class ControlClient: Sendable {
     private let socket: FileDescriptor
     private let patience: Duration
@@ -18,7 +18,7 @@ package final class ControlClient: Sendable {
 
     /// Connects to the control socket.
     ///
-    /// - Parameter patience: the time limit of each call.
+    /// - Parameter patience: the time limit for connecting, sending and each answer.
     /// - Returns: `nil` if no process receives with the directory, or if that process has no control socket.
     package init?(stateDirectory: String, patience: Duration = ControlSocket.patience) throws(FileError) {
         do throws(FileError) {
@@ -44,7 +44,7 @@ package final class ControlClient: Sendable {
         }
     }
 
-    /// Asks for the state of each agent's connection, and then for all events. Call it once.
+    /// Asks for the state of each agent's connection, and then for later events. Call it once.
     ///
     /// The sequence ends when the process ends, when the process shuts its runtime down, or when the reading task is
     /// cancelled.

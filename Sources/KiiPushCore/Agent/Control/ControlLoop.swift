@@ -26,7 +26,7 @@ final class ControlLoop: PollLoop {
         var wait = PollWait(until: self.isShort ? .now() + .milliseconds(100) : nil)
         if !self.isShort, self.links.count < ControlLoop.linkLimit { wait.watch(self.server.listener.number) }
         for link in self.links.values {
-            // If a client does not read its replies, the loop reads no more of its requests. The replies would fill the
+            // If a client does not read its replies, the loop reads no more of its requests: the replies would fill the
             // memory.
             wait.watch(link.socket.number, reading: link.unsent.isEmpty, writing: !link.unsent.isEmpty)
         }
@@ -34,10 +34,10 @@ final class ControlLoop: PollLoop {
     }
 
     func end(_ unread: [Void]) {
-        // From now on, connect(2) must fail. Otherwise a new client would wait for ever in the listener's queue.
+        // From now on, connect(2) must fail. Otherwise a new client would wait in vain in the listener's queue.
         self.server.listener.shutDown(.both)
         while self.server.listener.accept() != nil {}
-        // The last requests get no answer. Their clients see the end of the connection.
+        // The last requests get no answer; their clients see the end.
         for number in Array(self.links.keys) { self.end(number) }
     }
 
@@ -84,7 +84,7 @@ final class ControlLoop: PollLoop {
             }
             link.unsent.removeFirst(count)
         }
-        // A reply may have come while older bytes were unsent. The loop took its wake-up then, and gets no other one.
+        // A reply may have come while older bytes were unsent. The loop was woken then, and is not woken again.
         if link.unsent.isEmpty { link.unsent = self.takeOutbox(number) }
         self.links[number] = link
     }

@@ -1,7 +1,7 @@
-/// A request to the receiving process: a line with one JSON object. The process answers each request with a line, in
-/// any order.
+/// A request to the receiving process: a line with one JSON object. The process answers each request except ``watch``
+/// with a line, in any order.
 package enum ControlRequest: Hashable, Sendable {
-    /// Asks for the state of each connection, and then for all events (``ControlReply/event(_:)``).
+    /// Asks for the state of each connection, and then for later events (``ControlReply/event(_:)``).
     case watch
     case decide(PushRuntime.Decision, Int64)
     case adopt(formerID: String, installationID: String)

@@ -3,8 +3,8 @@ import Glibc
 /// Serves other processes of the same user, over the control socket: reports agents' events, and carries out requests
 /// that need the inbox.
 ///
-/// The server has its own thread, so it also answers while the event loop is busy. No client delays an agent: a client
-/// that reads too slowly misses events, and learns their number.
+/// The server's own thread accepts clients and sends, also while the event loop is busy. No client delays an agent: a
+/// client that reads too slowly misses events, and learns their number.
 final class ControlServer: Sendable {
     typealias Perform = @Sendable (ControlRequest, @escaping @Sendable (ControlReply) -> Void) -> Void
 
@@ -13,9 +13,7 @@ final class ControlServer: Sendable {
         var isWatching = false
         var missed = 0
 
-        /// Appends an event to the outbox, or counts the event as missed if there is no room or its line is too long.
-        ///
-        /// - Parameter bare: the event's line without the message's payload, for an outbox that is half full.
+        /// - Parameter bare: the event's line without the message's payload, for an outbox more than half full.
         mutating func tell(_ line: [UInt8], bare: () -> [UInt8]? = { nil }) {
             let isTight = self.outbox.count + line.count > ControlServer.outboxLimit / 2
             let line = isTight ? bare() ?? line : line
@@ -38,7 +36,8 @@ final class ControlServer: Sendable {
 
         var isWatched: Bool { self.clients.values.contains { $0.isWatching } }
 
-        /// Agents' threads wait for this lock. The outbox is changed in place, because a copy would take too long.
+        /// Agents' threads wait for the lock of `state`. The outbox is changed in place, because a copy would take too
+        /// long.
         mutating func tell(_ line: [UInt8], bare: () -> [UInt8]?) {
             for number in Array(self.clients.keys) where self.clients[number]?.isWatching == true {
                 self.clients[number]?.tell(line, bare: bare)
@@ -109,7 +108,7 @@ final class ControlServer: Sendable {
     }
 
     /// Whether another agent has already reported the same trouble, or still has the trouble that ends for this agent.
-    /// The agents share a store, so a watcher would see one trouble several times.
+    /// The agents share a store, so a watcher would otherwise see one trouble several times.
     private func isKnown(_ event: PushEvent, of hub: EventHub) -> Bool {
         func others() -> [EventHub] { self.state.withLock { $0.hubs.values.filter { $0 !== hub } } }
         return switch event {
@@ -138,7 +137,7 @@ final class ControlServer: Sendable {
         }
         for hub in hubs {
             self.listen(to: hub)
-            // The state may change between reading and sending. The loop then sends the new state, too.
+            // The state may change between reading and sending. The `while` loop then sends the new state, too.
             var told: [UInt8]?
             while let line = hub.connectionEvent.flatMap({ ControlReply.event($0).line }), line != told {
                 self.state.withLock { $0.clients[number]?.tell(line) }

@@ -5,7 +5,7 @@ import Glibc
 enum ControlSocket {
     static let patience = Duration.seconds(30)
 
-    /// The directory has mode 0700, the socket 0600.
+    /// The socket has mode 0600; a directory that this library made has mode 0700.
     static func path(in directory: String) -> String { directory + "/control.sock" }
 
     /// Replaces the socket of an earlier process, so the caller must hold the directory's lock.
@@ -22,7 +22,7 @@ enum ControlSocket {
         return socket
     }
 
-    /// - Parameter patience: the time limit of the connection and of each later request.
+    /// - Parameter patience: the time limit for connecting and for each later send.
     /// - Throws: ``FileError`` with `ENOENT` or `ECONNREFUSED` if no process listens.
     static func connect(
         in directory: String, patience: Duration = ControlSocket.patience

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A folder with a link to the state directory of each program that receives on this machine. A local cloud finds the
-/// programs through it.
+/// A folder with a link to the state directory of each program that receives from a cloud on this machine. The cloud
+/// finds the programs through the folder.
 package struct ReceiverFolder: Sendable {
     package struct Entry: Sendable, Hashable {
         /// A unique name, mostly the last component of ``stateDirectory``.
@@ -13,7 +13,6 @@ package struct ReceiverFolder: Sendable {
 
     package init(in runtimeDirectory: String) { self.path = runtimeDirectory + "/receivers" }
 
-    /// Adds a link to a state directory. Returns `nil` on failure.
     func announce(_ stateDirectory: String) -> ReceiverLink? {
         try? PrivateFile.makeDirectory(self.path)
         guard StateDirectory.isOwn(self.path), let target = Directory.resolved(stateDirectory),
