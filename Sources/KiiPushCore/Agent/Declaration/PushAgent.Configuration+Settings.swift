@@ -28,7 +28,7 @@ extension PushAgent.Configuration {
             self.transport = PushAgent.Transport(rawValue: word) ?? .automatic
         }
         if let isDevelopment = try settings.present("isDevelopment")?.flag() { self.isDevelopment = isDevelopment }
-        // The library passes these members on unchecked.
+        // ``PushAgent/run()`` checks the members.
         self.installationMembers = try settings.present("installationMembers")?.object().value
         if let keepAlive = try settings.present("keepAlive")?.seconds() {
             guard keepAlive <= .seconds(18 * 3600) else {

@@ -1,7 +1,6 @@
 /// An agent's stored state: principal, token, installation and broker endpoint. It contains secrets.
 ///
-/// The state is a JSON file of mode 0600, or a row of a database. If it is lost, the cloud gives all of it again,
-/// except the token of a pseudo user.
+/// If the state is lost, the agent obtains these four again from the cloud, except a pseudo user and its token.
 package struct AgentState: Sendable, Hashable {
     var appID: String
     var account: String
@@ -15,9 +14,9 @@ package struct AgentState: Sendable, Hashable {
     /// Earlier installations of this agent. The inbox may hold their unfinished messages.
     package var formerInstallationIDs: [String] = []
     package var endpoint: MQTTEndpoint?
-    /// The time of expiry; `nil` if the cloud gave no time to live.
+    /// The endpoint's time of expiry; `nil` if the cloud gave no time to live.
     var endpointExpiresAt: Timestamp?
-    /// Whether the broker should still have the agent's session.
+    /// Whether the broker should have the agent's session.
     package var hasSession = false
     /// Whether the agent lost a session because its topic or installation changed, and has not reported the loss yet.
     package var lostSession = false
@@ -41,7 +40,6 @@ package struct AgentState: Sendable, Hashable {
         self.leaveSession()
     }
 
-    /// Notes that the broker's session is useless: no more messages will arrive from it.
     mutating func leaveSession() {
         self.lostSession = self.lostSession || self.hasSession
         self.hasSession = false
@@ -67,7 +65,7 @@ package struct AgentState: Sendable, Hashable {
 // MARK: - The file's format
 
 extension AgentState {
-    /// A new version means that older versions of this library can no longer read the file.
+    /// A larger number makes the file unreadable for older versions of this library.
     private static let version = 1
 
     init(_ file: JSONReader<FileError>) throws(FileError) {

@@ -6,7 +6,7 @@ package protocol AgentStatePlace: Sendable {
     /// `nil` if there is no state yet.
     func load() throws(FileError) -> AgentState?
     /// Writes the whole state, or nothing. The caller and `completion` run on the loop's thread. Completions run in the
-    /// order of the calls, at once or in a later turn.
+    /// order of the calls, at once or in a later turn of the loop.
     func save(_ state: AgentState, completion: @escaping (Result<Void, FileError>) -> Void)
 }
 
@@ -37,7 +37,7 @@ package struct AgentStateFile: AgentStatePlace {
         try PrivateFile.replace(self.path, with: state.json.serialized(.lines))
     }
 
-    /// The present and former installations of all agents of a state directory; `nil` if a file is unreadable.
+    /// The present and former installations of all agents of a state directory; `nil` if they cannot be read.
     package static func installations(stateDirectory: String) -> Set<String>? {
         guard let files = Directory.names(in: "\(stateDirectory)/agents") else { return errno == ENOENT ? [] : nil }
         var installations: Set<String> = []

@@ -1,13 +1,13 @@
 /// One agent's state in memory and on disk.
 ///
-/// If a write fails, as on a full disk, the agent reports an event and continues with the state in memory. The next
-/// change writes the whole state.
+/// If a write fails, as on a full disk, the agent reports an event and continues with the state in memory, unless it
+/// has no state on file at all. The next change writes the whole state.
 final class AgentStateStore: Sendable {
     private struct Held {
         var state: AgentState?
         var failure: FileError?
         var isOnFile = false
-        /// Whether this process obtained a token and has not written it yet.
+        /// Whether this process has an unwritten new token.
         var hasNewToken = false
     }
 
@@ -39,7 +39,6 @@ final class AgentStateStore: Sendable {
 
     func forget() { self.held.withLock { $0 = Held() } }
 
-    /// Stores a new token, of the present principal or of another one.
     func take(_ token: AccessToken, of principal: Principal, app: KiiApp, account: String) async throws {
         self.held.withLock { held in
             if held.state?.principal == principal {
@@ -91,8 +90,8 @@ final class AgentStateStore: Sendable {
         if self.failure != nil { try await self.save() }
     }
 
-    // The loop's thread writes, because writing blocks. It writes the state of that moment, so that an earlier state
-    // never overwrites a later one. A lost refresh token could not be replaced.
+    // The loop's thread writes, because writing blocks. It writes the state in memory at that moment, so an earlier
+    // state does not overwrite a later one.
     private func save() async throws {
         let written = OneShot<Result<Void, any Error>>()
         let isAccepted = self.loop.submit { self.write { written.resume($0.mapError { $0 }) } }

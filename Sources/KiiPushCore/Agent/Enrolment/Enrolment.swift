@@ -1,7 +1,7 @@
 /// Obtains an agent's token, installation and broker endpoint from the cloud, and stores them.
 ///
-/// Each step is stored before the next one begins. A crash repeats at most one step, and never loses the token of a new
-/// pseudo user.
+/// Each result is stored before the next step, so a crash repeats at most one step, unless writing fails. A new user's
+/// token is on file before the user gets an installation.
 final class Enrolment: Sendable {
     let client: KiiClient
     private let configuration: PushAgent.Configuration
@@ -25,7 +25,6 @@ final class Enrolment: Sendable {
 
     var current: AgentState? { self.store.current }
 
-    /// Reads the state on file and checks its account. The state in memory stays as it is.
     func stateOnFile() throws(PushAgentError) -> AgentState? {
         let saved = Result { () throws(FileError) in try self.store.read() }
         guard let state = try saved.mapError(PushAgentError.file).get() else { return nil }
@@ -62,8 +61,8 @@ final class Enrolment: Sendable {
         self.opened.withLock { $0 = session }
     }
 
-    /// Returns the endpoint on file until it expires, or longer while the cloud's `Retry-After` lasts. Otherwise asks
-    /// the cloud.
+    /// Returns the endpoint on file until it expires, or longer while the cloud's `Retry-After` lasts or the cloud
+    /// fails. With `refreshing`, or after a change of the members, returns only the cloud's answer.
     func endpoint(refreshing: Bool = false) async throws -> MQTTEndpoint {
         let kept = refreshing || self.wantsOtherMembers ? nil : self.current?.endpoint
         if let kept, self.endpointTimeLeft ?? .seconds(1) > .zero || self.endpointPause > .zero { return kept }
@@ -133,8 +132,8 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Whether the cloud refuses the agent's credentials, so that only a person can help. If the account can sign in
-    /// again, the agent has already tried a new token, and the refusal concerns this call only.
+    /// Whether the cloud refuses the agent's credentials. If the account can sign in again, the agent has already tried
+    /// a new token, and the refusal concerns this call only.
     func refusesCredentials(_ error: any Error) -> Bool {
         switch error {
         case PushAgentError.signInRefused, PushAgentError.pseudoUserLost: true
@@ -144,7 +143,7 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// The failure to report, if the agent should ask again; `nil` if only a person can help.
+    /// The failure to report, if the agent should ask again; otherwise `nil`.
     ///
     /// The cloud, or a firewall, may refuse a token by mistake. So the agent asks again until the cloud has refused
     /// `refusalsBeforeGivingUp` times in a row. Each call with such a refusal counts.
@@ -159,7 +158,7 @@ final class Enrolment: Sendable {
         return count < self.refusalsBeforeGivingUp ? TemporaryFailure(reason: "\(error)") : nil
     }
 
-    /// Whether the cloud refused the token, perhaps by mistake. The agent never retries a refused password.
+    /// Whether the cloud refused the call (401 or 403), perhaps by mistake. The agent never retries a refused password.
     func mayPass(_ error: any Error) -> Bool {
         switch error {
         case PushAgentError.pseudoUserLost: true
@@ -168,7 +167,7 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Whether something other than the cloud, such as a gateway, may have answered: the answer has none of Kii's error
+    /// Whether something other than the cloud, such as a proxy, may have answered: the answer has none of Kii's error
     /// codes. Always false before the first registration, because the configured address may be wrong.
     private func isNoWordOfTheCloud(_ error: any Error) -> Bool {
         guard let error = error as? KiiError else { return false }
@@ -202,7 +201,7 @@ extension Enrolment {
                 isDevelopment: self.configuration.isDevelopment, members: members ?? [:])
         }
         try await self.store.update { state in
-            // Keep the deleted installation's ID: the inbox may hold its messages.
+            // Keep the former installation's ID: the inbox may hold its messages.
             if state.installationID != installation.id {
                 state.leaveInstallation()
                 (state.endpoint, state.endpointExpiresAt) = (nil, nil)

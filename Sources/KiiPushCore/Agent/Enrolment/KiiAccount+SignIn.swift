@@ -20,8 +20,6 @@ extension KiiAccount {
         }
     }
 
-    /// Whether the account can sign in again while it has a token. A pseudo user, or an account without a password,
-    /// cannot.
     var canSignInAgain: Bool {
         switch self {
         case .pseudoUser: false

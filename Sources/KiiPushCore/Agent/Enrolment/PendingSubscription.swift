@@ -1,5 +1,5 @@
 package struct PendingSubscription: Sendable {
-    /// Pauses after failures that only a person can repair.
+    /// Default pauses after failures that are not temporary.
     package static let pauses = Backoff(from: .seconds(5), upTo: .seconds(300))
 
     package let target: SubscriptionTarget
@@ -20,8 +20,8 @@ package struct PendingSubscription: Sendable {
         self.retry = retry
     }
 
-    /// Notes a failure. After a lasting failure, the agent retries, too: a person may repair the cause while the agent
-    /// runs.
+    /// Notes a failure. After a lasting failure, the agent usually retries, too: a person may repair the cause while
+    /// the agent runs.
     ///
     /// - Parameter isRefusal: whether the cloud refused the agent's credentials.
     package mutating func failed(
