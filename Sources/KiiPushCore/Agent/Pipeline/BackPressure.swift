@@ -27,7 +27,7 @@ package struct BackPressure {
 
     private func pendingLimit(_ store: any Store) -> Int64 { min(self.limits.pendingBytes, store.pendingShare) }
 
-    /// Counts only messages for running agents. Messages for other agents must never stop reading.
+    /// Near the limit, leaves out messages for agents that do not run: such messages should not stop the reading.
     private mutating func pendingBytes(_ store: any Store) -> Int64 {
         let all = store.pendingBytes
         guard all > self.pendingLimit(store) / 10 * 9 else { return all }
@@ -41,7 +41,7 @@ package struct BackPressure {
 
     mutating func isOverLimit(_ store: any Store) -> Bool {
         if self.unstoredBytes > self.limits.unstoredBytes { return true }
-        // Without a file, unstored messages take memory too.
+        // Without a file, stored and unstored messages share the memory.
         let pending = self.pendingBytes(store) + (store.isDurable ? 0 : self.unstoredBytes)
         return pending > self.pendingLimit(store)
     }

@@ -7,7 +7,8 @@ struct DeadLetterWatch {
     private var removals = 0
     private var removalsToldAt: MonotonicInstant?
 
-    /// Whether there are too many dead letters to go on reading. Agents that start meanwhile get the report too.
+    /// Whether there are too many dead letters to go on reading. All agents get the report again when another agent
+    /// starts.
     mutating func stopReading(
         _ stock: DeadLetterStock?, of running: () -> Set<Int64>, report: (PushEvent) -> Void
     ) -> Bool {

@@ -1,8 +1,8 @@
-/// Links that send CONNECT only after the store has written its notes about their sessions. Loop thread only.
+/// Links that send CONNECT only after the store has written its records of their sessions. Loop thread only.
 struct HeldLinks {
-    /// Links whose notes are in no commit yet.
+    /// Links whose session records are in no commit yet.
     private var waiting: [BrokerLink] = []
-    /// Links whose notes are in the commit under way.
+    /// Links whose session records are in the commit under way.
     private var carried: [BrokerLink] = []
     private var free: [BrokerLink] = []
 
@@ -18,7 +18,7 @@ struct HeldLinks {
         self.carried = []
     }
 
-    /// - Parameter hasMore: whether the store has writes that no commit contains yet, such as notes about sessions.
+    /// - Parameter hasMore: whether the store has writes that no commit contains yet, such as session records.
     mutating func take(hasMore: Bool) -> [BrokerLink] {
         if !hasMore {
             self.free += self.waiting

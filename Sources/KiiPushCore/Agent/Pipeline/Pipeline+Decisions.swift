@@ -1,4 +1,4 @@
-/// Decisions of a person about a message. Delivery goes on while the store works on a decision.
+/// A person's decisions about a message. Delivery goes on while the store works on a decision.
 extension Pipeline {
     func decide(
         _ decision: PushRuntime.Decision, _ messageID: Int64, onlyDead: Bool = false,
@@ -60,7 +60,7 @@ extension Pipeline {
         }
     }
 
-    /// The time since the handler was called; `nil` if it was not. Then the message also leaves its call.
+    /// The time since a handler was called with the message. `nil` if none was; afterwards no worker can call one.
     private func runningTime(of messageID: Int64) -> Duration? {
         // Earlier answers may be about this message.
         self.followCommitted()

@@ -1,6 +1,6 @@
 package struct Wait {
     package enum Event: Sendable {
-        /// No handler call of this installation runs; `nil` means any installation.
+        /// No handler runs for this installation, or with `nil`, for any installation.
         case calls(of: Int64?)
         /// Everything submitted before the wait is written.
         case writing
@@ -51,7 +51,7 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Calls `done` on the loop's thread, at the event, the deadline or the loop's end.
+    /// Calls `done` on the loop's thread, at the event, the deadline or the loop's end, or when the store is lost.
     func wait(for event: Wait.Event, until deadline: MonotonicInstant, done: @escaping @Sendable (Bool) -> Void) {
         let commits = self.commits + (self.turn.isEmpty ? 0 : 1) + (self.isCommitUnderWay ? 1 : 0)
         self.waits.append(Wait(event: event, commits: commits, deadline: deadline, done: done))
@@ -74,7 +74,7 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Delivers messages of an earlier run that cannot be presented now.
+    /// Passes messages of an earlier run to the handler, since they cannot be presented now.
     func unpresented(_ sequences: [Int64], installation: Int64) {
         self.turn.changes += sequences.map {
             MessageChange(sequence: $0, installation: installation, verdict: .unpresented)
@@ -88,7 +88,7 @@ extension Pipeline {
 // MARK: - In every turn
 
 extension Pipeline {
-    /// - Parameter sequence: a message that a person decides about; later answers to it do not count.
+    /// - Parameter sequence: a message that a person decides about or has opened; later answers to it do not count.
     func collectAnswers(closing sequence: Int64? = nil) {
         self.workers.box.take(into: &self.posts, closing: sequence)
         self.handle(self.posts)
@@ -193,7 +193,6 @@ extension Pipeline {
         self.report(.change(of: .reading, answer.failure))
     }
 
-    /// Reports damaged inbox files once an agent runs.
     func tellNotices() {
         let notices = self.store.notices
         guard !notices.isEmpty, !self.pressure.running().isEmpty else { return }
@@ -259,7 +258,7 @@ extension Pipeline {
     }
 
     var isCommitUnderWay: Bool { self.commitState == .underWay }
-    /// Whether another process has taken over the store, so that every commit would fail.
+    /// Whether every commit would fail, for instance because another process has taken over the store.
     private var isLost: Bool { self.commitState == .lost }
 
     private func endWaits(at now: MonotonicInstant) {

@@ -1,6 +1,4 @@
 extension Pipeline {
-    /// A simulation passes its own loop and threads.
-    ///
     /// - Parameter inbox: the store of messages; `nil` keeps them in memory.
     package convenience init(
         on loop: any Loop, inbox: (any Store)?, configuration: PushRuntime.Configuration,
@@ -31,7 +29,7 @@ extension Pipeline {
         verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void,
         completion: @escaping StoreCompletion<BrokerLink>
     ) {
-        // Marks an earlier connection as outdated: the store's answer lacks its unwritten messages.
+        // Marks an earlier connection as outdated, since the store's answer lacks that connection's unwritten messages.
         self.connections[installation] = nil
         self.store.unproven(installation: installation) { answer in
             completion(

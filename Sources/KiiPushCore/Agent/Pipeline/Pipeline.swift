@@ -1,4 +1,4 @@
-/// Writes the received messages and the handlers' answers in one transaction. Then acknowledges messages, and hands the
+/// Writes the received messages and the handlers' answers in transactions. Then acknowledges messages, and hands the
 /// next calls to workers.
 ///
 /// Lives on the loop thread. The pipeline acknowledges nothing before the commit has returned, so a failed commit loses
@@ -8,7 +8,7 @@ package final class Pipeline: TurnDelegate {
     private struct Gate {
         let link: any MessageLink
         let ticket: UInt64
-        /// A broker may repeat a message before its acknowledgement, and expects one for each delivery.
+        /// A broker may repeat a message before its acknowledgement, and expects an acknowledgement for each delivery.
         var repetitions: [Gate] = []
     }
 
@@ -91,7 +91,6 @@ package final class Pipeline: TurnDelegate {
 
     func hold(_ link: BrokerLink) { self.held.add(link) }
 
-    /// Keeps the delays of retries if the calendar was set, and tests the connections after a sleep of the machine.
     package func clocksJumped(_ jump: ClockJump) {
         if jump.calendarMoved != .zero { self.store.calendarMoved(by: jump.calendarMoved) }
         guard jump.slept > .zero else { return }
@@ -100,8 +99,7 @@ package final class Pipeline: TurnDelegate {
         self.scheduler.machineSlept(at: self.clock())
     }
 
-    /// Whether the received messages exceed a limit, so that this turn should read no more. `false` while reading is
-    /// paused.
+    /// Whether the received messages exceed a limit, so that this turn should read no more.
     package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
 
     var hasGates: Bool { self.gates.count > 0 }
@@ -143,7 +141,7 @@ package final class Pipeline: TurnDelegate {
         guard !self.isCommitUnderWay else { return }
         self.hasMadeRoom = false
         if self.isLastTurn { self.declineClaims { _ in true } }
-        // The store may write its notes about sessions although the disk has no room for messages.
+        // The store may write its session records although the disk has no room for messages.
         if self.retryAt != nil, self.store.hasMoreToWrite, !self.isLastTurn { self.commit(Turn()) }
         guard self.commitState != .underWay else { return }
         repeat {
@@ -227,7 +225,7 @@ package final class Pipeline: TurnDelegate {
         self.countUnstored()
         if self.reports.fails(error.description) { self.report(.trouble(.storing, reason: error.description)) }
         self.retryAt = self.loop.now + Pipeline.retryInterval
-        // The scheduler claims again when the store works, since an agent may stop until then.
+        // Claims are withdrawn, since their agents may stop before the store works again.
         self.declineClaims { _ in true }
     }
 

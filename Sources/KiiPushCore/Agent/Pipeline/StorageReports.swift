@@ -1,4 +1,4 @@
-/// Reports a store that does not write: each reason once, then the recovery. A shared store may also leave a commit
+/// Reports a store that does not write: each new reason, then the recovery. A shared store may also leave a commit
 /// unanswered. Loop thread only.
 struct StorageReports {
     /// An unanswered commit is reported after this time.
@@ -25,7 +25,6 @@ struct StorageReports {
 
     mutating func answered() { self.began = nil }
 
-    /// Returns whether the reason differs from the last report.
     mutating func fails(_ reason: String) -> Bool {
         defer { self.told = reason }
         return self.told != reason

@@ -2,7 +2,7 @@
 struct Gathering {
     /// A turn with this many messages does not wait for more.
     private static let enough = 64
-    /// A message after a longer silence does not wait for more.
+    /// A message after a longer silence does not wait.
     private static let silence: Duration = .microseconds(300)
     private static let pause: Duration = .microseconds(50)
 
