@@ -7,7 +7,7 @@ package final class InboxReader {
     private let path: String
     private let stateDirectory: String
 
-    /// Throws `missing` if no message was ever received into a file.
+    /// Throws `missing` if there is no inbox file, and never was.
     package init(stateDirectory: String) throws(InboxAccessError) {
         let path = StateDirectory.inboxFile(in: stateDirectory)
         self.path = path
@@ -60,7 +60,7 @@ package final class InboxReader {
         }
     }
 
-    /// Sorted by reception. A record has a newer state if another process changes the message meanwhile.
+    /// Sorted by reception.
     package func messages(
         _ standings: Set<MessageRecord.Standing> = Set(MessageRecord.Standing.allCases), after messageID: Int64 = 0,
         limit: Int = 100
@@ -130,7 +130,6 @@ package enum InboxAccessError: Error, Sendable, Hashable, CustomStringConvertibl
     case newerVersion(path: String, version: Int)
     case damaged(path: String, reason: String)
     case unusable(path: String, reason: String)
-    /// `last` is 0 if the inbox never had a message.
     case neverReceived(messageID: Int64, last: Int64)
     case removed(messageID: Int64)
     case ended

@@ -36,7 +36,7 @@ private struct LockTable {
         fileprivate var offset: Int64
     }
 
-    /// Identifies a file by its inode, since several paths may lead to it.
+    /// Identifies a file by its inode, since several paths may lead to the file.
     fileprivate struct File: Hashable {
         var device: dev_t
         var number: ino_t

@@ -1,6 +1,6 @@
 extension PushRuntime {
-    /// The limits of a runtime's storage. Messages beyond a limit stay on the disk or at the broker. The inbox drops
-    /// only messages that nobody can handle, the oldest first (``deadLetters``).
+    /// The limits of a runtime's storage. Messages beyond a limit stay on the disk or at the broker. The inbox drops no
+    /// unhandled message, except messages that nobody can handle, the oldest first (``deadLetters``).
     ///
     /// On a small disk, an inbox file uses at most an eighth of the room (the free space and its own files) for handled
     /// messages, a quarter for waiting messages, and an eighth for dead letters.
@@ -83,7 +83,7 @@ extension PushRuntime.Configuration {
         delivery.deadline = self.environment.handlerDeadline
         delivery.isStrictlyOrdered = self.isStrictlyOrdered
         if let delays = self.retryDelays { delivery.retryDelays = delays }
-        // Without a file, all messages are in memory anyway, so a limit saves nothing.
+        // Without a file, all messages are in memory anyway, so a lower limit saves nothing.
         delivery.messagesInMemory = self.inbox == .memory ? 65_536 : self.bounds.messagesInMemory
         delivery.bytesInMemory = self.inbox == .memory ? nil : self.bounds.bytesInMemory
         return delivery

@@ -18,8 +18,8 @@ extension PushRuntime {
         }
     }
 
-    /// Delivers a dead letter again, on whatever topic it came; its attempts count from zero. The installation's agent
-    /// gets the message now, or when such an agent runs.
+    /// Delivers a dead letter again, on whatever topic it came, beginning with attempt 1. The installation's agent gets
+    /// the message now, or when such an agent runs.
     ///
     /// - Parameter messageID: ``MessageRecord/messageID``.
     /// - Returns: whether there was a dead letter that could be retried. If its ``MessageRecord/installationID`` is
@@ -49,8 +49,8 @@ extension PushRuntime {
     /// - Returns: whether the store has written everything submitted before, within `limit`.
     package func writes(within limit: Duration) async -> Bool { await self.wait(for: .writing, within: limit) }
 
-    /// Asks on the loop's thread, after earlier answers of handlers are committed. A store across a network may still
-    /// lack these answers if it is in a commit.
+    /// Asks on the loop's thread, after a turn that commits earlier answers of handlers. A store across a network may
+    /// still lack these answers if it is in a commit.
     func withPipeline<Answer: Sendable>(
         _ question: @escaping @Sendable (Pipeline, @escaping StoreCompletion<Answer>) -> Void
     ) async throws -> Answer {

@@ -2,25 +2,25 @@ package enum MessageDecision: Sendable, Hashable {
     case carriedOut
     /// The handler has been running for this time; nothing was changed.
     case running(for: Duration)
-    /// There is no such message, or its installation is unknown; nothing was changed.
+    /// There is no such message or dead letter, or no known installation for a retry; nothing was changed.
     case notFound
 }
 
 extension PushRuntime {
     package enum Decision: String, Sendable { case retry, drop }
 
-    /// Delivers a message again, whatever its state, now or when an agent of its installation runs. A message that
-    /// waits for its retry keeps its count of attempts; any other starts with attempt 1.
+    /// Delivers a message again, unless its handler runs: now, or when an agent of its installation runs. A waiting
+    /// message keeps its count of attempts; any other starts with attempt 1.
     @discardableResult
     package func retry(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.retry, messageID) }
 
-    /// Removes a message for good, whatever its state. The ledger counts it as ``MessageLedger/dropped``, unless it was
-    /// done.
+    /// Removes a message for good, unless its handler runs. The ledger counts it as ``MessageLedger/dropped``, unless
+    /// it was done.
     @discardableResult
     package func drop(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.drop, messageID) }
 
-    /// Assigns the messages of an unused installation to another one: at once if its agent runs, else when its agent
-    /// next runs.
+    /// Assigns the messages of an unused installation to another one, whose agent handles them now or when it next
+    /// runs.
     ///
     /// - Returns: the number of these messages, without done messages and dead letters. `nil` if the inbox lacks one of
     ///   the installations, if both are the same, or if an agent of this runtime receives as `formerID`.
@@ -54,7 +54,7 @@ extension PushRuntime {
         guard core.isDurable else {
             return fail("the process that receives has its inbox in memory, and can only be watched; stop it first")
         }
-        // One turn later, after earlier answers of handlers are committed.
+        // One turn later, so that earlier answers of handlers are committed.
         self.loop.submit { [weak self] in
             guard let self else { return }
             self.loop.submit {

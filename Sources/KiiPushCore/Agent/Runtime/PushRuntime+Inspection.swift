@@ -4,8 +4,8 @@ extension PushRuntime {
     /// `report` is `nil` if libcurl did not begin or the task was cancelled. `failure` is `nil` on success.
     package typealias Finding = (report: Inspection?, failure: TransportError?)
 
-    /// Connects with the agents' proxy and trust, and closes without sending data. If the certificate is not trusted,
-    /// two more connections find out whether only the name is wrong, and read the certificate.
+    /// Connects with the agents' proxy and trust, and sends no data. If the certificate is not trusted, two more
+    /// connections find out whether only the name is wrong, and read the certificate.
     package func inspect(host: String, port: UInt16, usesTLS: Bool) async throws -> Finding {
         // Without TLS first: after a failed handshake, libcurl does not say how far the connection had come.
         var (report, failure) = try await Self.inspect(.tcp(host: host, port: port), on: self.loop)

@@ -103,8 +103,8 @@ extension PushRuntime {
         do throws(PushAgentError) {
             lock = try self.lockDirectory()
         } catch {
-            // An inbox in memory promises less. It is used only if this user may not write the directory: other
-            // failures pass, or a person can mend them.
+            // An inbox in memory promises less. Use it only if this user may not write the directory: other failures
+            // end by themselves, or a person can mend them.
             guard case .file(let file) = error, file.forbidsWriting else { throw error }
             let promise =
                 "until the next start less is promised: what the handler gives up on is not kept, and what is unanswered "
@@ -134,7 +134,7 @@ extension PushAgentError {
 }
 
 extension InboxError {
-    /// The `errno` value of the exhausted resource; 0 for another failure.
+    /// The `errno` value of an exhausted resource or another failure of the system; 0 if there is none.
     fileprivate var missingResource: Int32 {
         switch self.kind {
         case .full: self.systemError == EDQUOT ? EDQUOT : ENOSPC

@@ -1,17 +1,19 @@
 /// The base that the agents of one process share: one network thread, one inbox, one lock on the state directory.
 ///
-/// The runtime locks the state directory when its first agent runs, or connects during registration. The lock stays
-/// until ``shutdown()``: only one process at a time receives with a state directory. Another process can still read the
-/// registration (``PushAgent/registration()``) and obtain a token.
+/// A runtime with an inbox file or a control socket locks the state directory when an agent first connects or a call
+/// first needs the inbox. The lock stays until ``shutdown()``: only one process at a time receives with a state
+/// directory. Another process can still read the registration (``PushAgent/registration()``) and obtain a token.
 public final class PushRuntime: Sendable {
     /// The settings for storage and connections.
     public struct Configuration: Sendable {
         /// The place of messages until their handler has answered.
         public enum Inbox: Sendable, Hashable {
-            /// In a SQLite file. A message is acknowledged when it is on the disk, and is never lost after that.
+            /// In a SQLite file. A message is acknowledged when it is on the disk, and survives a crash or power cut
+            /// from then on.
             case file
-            /// In memory. A message is acknowledged when its handler has answered (three attempts, 60 s in all).
-            /// Messages that fail all attempts, or end the process, are not kept.
+            /// In memory. A message is acknowledged when its handler has answered (default: three attempts, 60 s in
+            /// all). A message that fails all attempts is acknowledged and not kept. If the process ends first, the
+            /// broker repeats the message.
             case memory
         }
 
@@ -23,8 +25,8 @@ public final class PushRuntime: Sendable {
         /// The most handlers that run at once, each on its own thread. 1 to 10,000. Default 4.
         public var concurrentHandlers = 4
         /// The delays between the attempts to deliver a message, from the end of the failed attempt. 100 at most, each
-        /// 0 to 7 days. There is one attempt more than there are delays; then the message is a dead letter. So is a
-        /// message that ends the process in as many attempts.
+        /// 0 to 7 days. There is one attempt more than there are delays; then the message is a dead letter. A message
+        /// that ends the process in as many attempts is a dead letter, too.
         ///
         /// Default (`nil`): 1 s, 5 s, 30 s, 5 min and 30 min. With ``Inbox/memory``: 1 s and 5 s, and no attempt starts
         /// later than 60 s after the first.
@@ -60,7 +62,6 @@ public final class PushRuntime: Sendable {
         /// The longest wait for running handlers during a stop. Default 10 s. The next run delivers unfinished messages
         /// again.
         public var shutdownGrace = Duration.seconds(10)
-        /// For tests.
         package var environment = RuntimeEnvironment()
 
         /// Makes a configuration with default settings.
@@ -149,7 +150,7 @@ public final class PushRuntime: Sendable {
         return try await self.loop.run { body(core.pipeline.value) }
     }
 
-    /// - Returns: whether the event came within `limit`; `false` at once if the runtime has ended.
+    /// - Returns: whether the event came within `limit`; `false` at once if the runtime is not open.
     @discardableResult
     func wait(for event: Wait.Event, within limit: Duration) async -> Bool {
         guard let core = self.opened else { return false }

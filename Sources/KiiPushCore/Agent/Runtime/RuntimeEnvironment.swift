@@ -7,7 +7,7 @@ package struct RuntimeEnvironment: Sendable {
     /// The directory in which agents announce themselves to a cloud on this machine; `nil` for the standard one.
     package var runtimeDirectory: String?
     package var maximumInboxBytes: Int64?
-    /// If `false`, a power cut loses messages.
+    /// If `false`, a power cut may lose messages.
     package var flushesCommits = true
     package var stateObstacle: @Sendable () -> FileError? = { nil }
     /// The clocks of handlers' deadlines and retries. A test that moves them calls

@@ -2,7 +2,7 @@ import Glibc
 
 package enum StateDirectory {
     /// `$STATE_DIRECTORY` (set by systemd), else `$XDG_STATE_HOME/kii-push`, else `~/.local/state/kii-push`; `nil` if
-    /// no variable is set.
+    /// no variable has a usable value.
     static func standard(environment: (String) -> String?) -> String? {
         // systemd separates several directories by colons; the first is the unit's main one.
         if let directory = environment("STATE_DIRECTORY")?.split(separator: ":").first { return String(directory) }
@@ -21,7 +21,6 @@ package enum StateDirectory {
     /// state directories can then receive as one installation; their agents report that.
     package static func locks(shared: String, in stateDirectory: String) throws(FileError) -> String {
         var directory = "\(shared)/kii-push-\(geteuid())"
-        // Fails if another user has put something else there.
         try? PrivateFile.makeDirectory(directory)
         if !StateDirectory.isOwn(directory) { directory = stateDirectory }
         directory += "/installations"
