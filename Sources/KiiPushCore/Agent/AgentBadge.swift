@@ -1,5 +1,5 @@
-/// An agent's badge number, in memory and in a file. If a ``MessageFeed`` keeps the number, there is no file, and the
-/// feed gets the program's numbers.
+/// An agent's badge number, in memory and in a file. If a ``MessageFeed`` keeps the number, there is no file, and
+/// ``set(_:)`` passes the number to the feed.
 package final class AgentBadge: KeptBadge {
     private struct State {
         var count = BadgeCount()
@@ -58,7 +58,7 @@ package final class AgentBadge: KeptBadge {
     }
 
     func apply(_ badge: NotificationContent.Badge, _ context: DeliveryContext) {
-        // The feed's process counts the messages.
+        // The feed's process counts the messages, so this agent does not.
         guard self.feed == nil else { return }
         self.change { $0.apply(badge, messageID: context.messageID, receivedAt: context.receivedAt, now: .now()) }
     }
@@ -69,7 +69,6 @@ package final class AgentBadge: KeptBadge {
         self.feed?.setBadge(max(number ?? 0, 0))
     }
 
-    /// Receives a number from the feed.
     package func told(_ number: Int) {
         if self.feed != nil { self.change { $0.set(number) } }
     }

@@ -3,7 +3,7 @@
 package final class EventHub: Sendable {
     private struct State {
         var nextID = 0
-        // Arrays, so that `emit` takes them out of the lock without copying elements.
+        // Arrays, since `emit` copies them under the lock, and a copy of an array copies no elements.
         var listeners: [(id: Int, continuation: AsyncStream<PushEvent>.Continuation)] = []
         var observers: [Listener] = []
         var listener: Listener?
@@ -62,8 +62,8 @@ package final class EventHub: Sendable {
 
     func reason(of trouble: PushEvent.Trouble) -> String? { self.state.withLock { $0.troubles[trouble] } }
 
-    /// Reports why a file cannot be written, or with `nil` that it was written. The trouble ends when all files are
-    /// written.
+    /// Reports why a file cannot be written, or with `nil` that it was written. The trouble ends when each file that
+    /// failed has been written.
     func emit(saving path: String, _ failure: FileError?) {
         let isOver = self.state.withLock { state in
             if failure == nil { state.unsaved.remove(path) } else { state.unsaved.insert(path) }

@@ -1,4 +1,4 @@
-/// Runs an action when its last owner releases it.
+/// Runs an action when the object is released.
 final class Fuse: Sendable {
     private let action: @Sendable () -> Void
 

@@ -3,7 +3,7 @@
 /// The agent calls its handler by the usual rules. The other process presents alerts and retries failed attempts.
 /// `KiiPushActivation` has a feed for programs that a push starts.
 public struct MessageFeed: Sendable {
-    /// The variable with the descriptor of a socket, set for a program that a push starts.
+    /// The environment variable with the number of a socket's descriptor, for a program that a push starts.
     package static let launchVariable = "KII_PUSH_LAUNCH_FD"
     package static let isUnclaimed = Locked(false)
 

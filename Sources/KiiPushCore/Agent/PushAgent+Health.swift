@@ -1,5 +1,6 @@
 package struct AgentHealth: Sendable, Hashable {
-    /// The time since the broker last sent anything. `nil` without a connection, and while the agent pauses reading.
+    /// The time since the broker last sent anything. `nil` before SUBACK, without a connection, and while the agent
+    /// pauses reading.
     package var brokerSilence: Duration?
     /// The longest delay of a handler's call beyond its deadline; zero if no call is late.
     package var overdue: Duration

@@ -1,7 +1,7 @@
 extension PushAgent {
     package enum BrokerAnswer: Sendable {
         case subscribed
-        /// CONNACK refused the connection, or did not come.
+        /// CONNACK refused the connection, or the MQTT session failed in another way than `notSubscribed`.
         case refused(reason: String, isOfCredentials: Bool)
         /// SUBACK refused the subscription, or did not come.
         case notSubscribed(reason: String)
@@ -9,7 +9,8 @@ extension PushAgent {
     }
 
     /// Connects and subscribes like ``run()``, with the same locks; calls `body`; disconnects. The inbox stores
-    /// messages that arrive meanwhile, for the next ``run()``. Throws `inbox` if the inbox would be in memory.
+    /// messages that arrive meanwhile, for the next ``run()``. Throws ``PushAgentError/inbox(reason:)`` if the inbox
+    /// would be in memory.
     package func probeBroker(whileSubscribed body: (PushEvent.Connection) async -> Void) async throws -> BrokerAnswer {
         try await self.exclusively {
             try self.enrolment.load()
@@ -47,7 +48,7 @@ extension PushAgent.BrokerAnswer {
 
 extension PushRuntime {
     /// Calls `send`, waits for a stored message that contains `text`, and marks the message as done, so that no handler
-    /// gets it. Returns `false` if the task is cancelled, or if the mark is not written in time.
+    /// gets it. Returns `false` if the task is cancelled, or if the mark is not written within the shutdown grace.
     package func takeMessage(containing text: String, afterSending send: () async throws -> Void) async throws -> Bool {
         _ = try await self.open()
         let reader = try InboxReader(stateDirectory: self.configuration.stateDirectory)

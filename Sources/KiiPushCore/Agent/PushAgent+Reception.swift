@@ -3,8 +3,8 @@ extension PushAgent {
     /// for none.
     ///
     /// An `aps` without `badge`, or with a `badge` of zero or less, clears the number. A message without `aps`, the
-    /// usual form over MQTT, does not change it. The number survives the process. If a ``MessageFeed`` keeps a number,
-    /// the badge is the feed's number.
+    /// usual form over MQTT, does not change it. A file keeps the number for the next run. If a ``MessageFeed`` keeps a
+    /// number, the badge is the feed's number.
     ///
     /// - Source: UIKit's `applicationIconBadgeNumber`; the key `badge` of `aps`.
     public var badge: Int? { self.keptBadge.number }
@@ -22,7 +22,7 @@ extension PushAgent {
     /// cannot be presented.
     func presentAgain(_ installations: [(key: Int64, id: String)], _ core: PushRuntime.Core) async {
         defer { self.desk.endRestoring() }
-        // Waits until earlier answers are written, so that no answered message is presented again.
+        // Waits for a turn of the loop, which writes earlier answers: no answered message should be presented again.
         guard (try? await self.runtime.loop.run({})) != nil else { return }
         for (key, id) in installations {
             var last: Int64 = 0

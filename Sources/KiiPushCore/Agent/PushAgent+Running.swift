@@ -1,15 +1,15 @@
 extension PushAgent {
     /// Registers the agent with the cloud and opens its session at the broker, so that pushes queue from then on.
     ///
-    /// The agent signs in; if the account says so, it first creates the user or thing. It makes or adopts the
-    /// installation, fetches the broker's endpoint, and connects once. It skips steps whose results are on file and
-    /// still valid.
+    /// The agent signs in, and first creates the user or thing if necessary (``KiiAccount``). It makes or adopts the
+    /// installation, fetches the broker's endpoint, and connects. It skips steps whose results are on file, except for
+    /// the endpoint.
     ///
     /// - Parameter replacing: whether to discard the registration on file and begin anew. A pseudo user is then lost.
     ///   If the user or thing stays the same, the next run delivers unfinished messages of the old installation.
     ///   Otherwise they wait for `kii-push inbox adopt`. Default: no.
-    /// - Throws: ``PushAgentError``; ``KiiInputError`` for an invalid subscription or installation; ``TransportError``
-    ///   and ``KiiError`` if the cloud or the broker fails; `CancellationError`.
+    /// - Throws: ``PushAgentError``; ``KiiInputError`` for an invalid subscription or installation member;
+    ///   ``TransportError`` and ``KiiError`` if the cloud or the broker fails; `CancellationError`.
     @discardableResult
     public func register(replacing: Bool = false) async throws -> Registration {
         try await self.exclusively {
@@ -46,19 +46,20 @@ extension PushAgent {
     }
 
     /// Receives until the task is cancelled: registers if necessary, connects, subscribes, calls the handler, and
-    /// reconnects after every loss.
+    /// reconnects after a loss.
     ///
     /// The agent retries temporary failures without limit, and reports them in ``events``. It also retries
-    /// subscriptions that the cloud refuses, and files that it cannot open for lack of disk space or descriptors.
+    /// subscriptions that the cloud refuses, and opening files after a temporary error, such as a full disk.
     ///
     /// Cancellation stops the agent gracefully: running handlers get ``PushRuntime/Configuration/shutdownGrace``, and
     /// the agent stores their answers and disconnects. Then `run` returns normally, as it does if the runtime is shut
     /// down.
     ///
-    /// With a ``MessageFeed``, the agent opens neither a connection nor the inbox. `run` returns when the feed ends.
+    /// With a ``MessageFeed``, the agent opens neither a connection to the broker nor the inbox. `run` returns when the
+    /// feed ends.
     ///
-    /// - Throws: ``PushAgentError`` or ``KiiError`` for a failure that only a person can mend; ``KiiInputError`` for an
-    ///   invalid subscription or installation; errors of the feed.
+    /// - Throws: ``PushAgentError``, ``KiiError`` or ``TransportError`` for a failure that only a person can mend;
+    ///   ``KiiInputError`` for an invalid subscription or installation member; errors of the feed.
     public func run() async throws {
         try await self.exclusively {
             try self.requireUsableConfiguration()
@@ -73,7 +74,7 @@ extension PushAgent {
             } catch {
                 failure = error
             }
-            // The last chance to write changes that could not be written before, for instance on a full disk.
+            // The last chance to write changes that could not be written before.
             try? await self.enrolment.store.saveIfNeeded()
             await self.keptBadge.saveIfNeeded()
             if let failure { throw failure }
@@ -168,7 +169,7 @@ extension PushAgent {
         }
     }
 
-    /// Retries `open` while disk space or descriptors are short.
+    /// Retries `open` after a temporary error, such as a full disk.
     private func opening<Result: Sendable>(
         _ policy: inout ReconnectPolicy, _ open: () async throws -> Result
     ) async throws -> Result {
@@ -189,7 +190,7 @@ extension PushAgent {
     }
 
     /// Keeps this user's other processes from receiving as the same installation. Returns `nil` with a shared store,
-    /// which does this itself.
+    /// which has its own lock.
     func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> InstallationLock? {
         guard self.runtime.shared == nil else { return nil }
         let configuration = self.runtime.configuration
@@ -214,7 +215,7 @@ struct TemporaryFailure {
 
     init(reason: String) { self.reason = reason }
 
-    /// Returns `nil` for an error that only a person can mend.
+    /// Returns `nil` for an error that is not known to pass by itself.
     init?(_ error: any Error) {
         switch error {
         case let error as TransportError where error.code != .invalidConfiguration && error.code != .shutDown:
@@ -223,7 +224,7 @@ struct TemporaryFailure {
             self.reason = "\(error)"
             self.retryAfter = error.retryAfter
         case let error as KiiResponseError:
-            // A proxy's error page, or a network's sign-in page.
+            // Perhaps a proxy's error page, or a network's sign-in page.
             self.reason = "\(error)"
         default: return nil
         }

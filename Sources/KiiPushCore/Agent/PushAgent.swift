@@ -1,5 +1,5 @@
 /// Receives pushes: signs in, registers an installation, subscribes, and calls its handler. ``run()`` reconnects after
-/// every loss, until its task is cancelled.
+/// a loss, until its task is cancelled.
 ///
 /// ```swift
 /// let runtime = try PushRuntime()
@@ -10,7 +10,7 @@ public final class PushAgent: Sendable {
     /// The settings of an agent: its account, its subscriptions, its connection.
     public struct Configuration: Sendable {
         /// The agent's name, different for each agent of a runtime; names the file with its tokens. 1 to 64 letters,
-        /// digits, `-`, `_` and `.`. Default `default`.
+        /// digits, `-`, `_` and `.`; does not begin with `.`. Default `default`.
         public var name: String
         /// The Kii app.
         public var app: KiiApp
@@ -28,15 +28,15 @@ public final class PushAgent: Sendable {
         /// Further members of the request that makes the installation, for a server with extensions: a JSON object. A
         /// change makes the installation again. `nil` (default) keeps the members on file.
         ///
-        /// ``PushAgent/run()`` refuses members that the agent sets itself: `deviceType`, `development`,
-        /// `installationRegistrationID`, `userID` and `thingID`.
+        /// ``PushAgent/run()`` and ``PushAgent/register(replacing:)`` refuse members that the agent sets itself:
+        /// `deviceType`, `development`, `installationRegistrationID`, `userID` and `thingID`.
         public var installationMembers: JSONValue?
         /// The time without sending after which the agent sends PINGREQ: up to 18 h; zero or less for never. Default 45
         /// s: some load balancers close an idle connection after 50 s.
         ///
         /// The agent drops the connection if PINGRESP does not come within the same time, 20 s at most: by default
-        /// after 65 s of silence. If the broker's machine accepts no bytes, only the wait for PINGRESP counts, 5 s at
-        /// least. After this machine has slept, the broker has 5 s to answer.
+        /// after 65 s of silence. It also drops the connection if the broker's machine acknowledges no sent bytes
+        /// within that time, 5 s at least. After this machine has slept, the broker has 5 s to answer.
         public var keepAlive = Duration.seconds(45)
 
         /// Makes a configuration with default settings.
@@ -152,8 +152,8 @@ public final class PushAgent: Sendable {
 
     /// Calls `observer` with every event from now on, until the agent is released.
     ///
-    /// The agent calls the observer on the event's thread, which waits. Several threads may call it at once. The events
-    /// of one message come in order.
+    /// The thread that reports the event calls the observer, and waits until the observer returns. Several threads may
+    /// call it at once. The events of one message come in order.
     public func observe(_ observer: @escaping @Sendable (PushEvent) -> Void) { self.hub.observe(observer) }
 
     /// The registration on file; `nil` before the agent has registered. Sends no request and takes no lock.
@@ -179,7 +179,7 @@ public final class PushAgent: Sendable {
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
     public func session() throws(PushAgentError) -> KiiSession { try self.enrolment.session() }
 
-    /// Throws `alreadyRunning` if the agent is registering or running.
+    /// Throws `alreadyRunning` if the agent is registering, running or probing the broker.
     func exclusively<Result>(_ body: () async throws -> Result) async throws -> Result {
         let isFree = self.isBusy.withLock { isBusy in
             defer { isBusy = true }

@@ -4,24 +4,25 @@ import Glibc
 public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     /// A setting has an invalid value.
     case invalidConfiguration(setting: String, reason: String)
-    /// Another process uses the state directory; `processID` is `nil` if it is unknown.
+    /// Another process, or another runtime of this process, uses the state directory; `processID` is `nil` if it is
+    /// unknown.
     case stateDirectoryInUse(path: String, processID: Int?)
-    /// Another process of this user receives as this installation.
+    /// Another process of this user, or another agent of this process, receives as this installation.
     case installationInUse(installationID: String, processID: Int?)
-    /// The agent is running already.
+    /// The agent is already running or registering.
     case alreadyRunning
     /// The agent's ``MessageFeed`` cannot deliver messages.
     case feed(reason: String)
     /// The agent's file belongs to another app, cloud or account than the configuration. A token is sent only to the
     /// cloud that issued it.
     case stateOfAnotherAccount(path: String)
-    /// The cloud refuses the agent's credentials. A retry would not help.
+    /// The cloud refuses the sign-in, for instance a password. A retry would not help.
     case signInRefused(KiiError)
     /// The cloud no longer accepts the token of a pseudo user, who has no other way to sign in.
     case pseudoUserLost(KiiError)
     /// The broker's endpoint has no port for the configured transport.
     case noUsablePort(usesTLS: Bool, usesWebSocket: Bool)
-    /// A file in the state directory could not be used.
+    /// A file, usually in the state directory, could not be used.
     case file(FileError)
     /// A newer version of this library wrote the inbox, in an unknown format.
     case inboxOfNewerVersion(path: String, version: Int)
@@ -33,10 +34,10 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     /// its database was replaced by an older copy.
     case leaseLost(gateway: String, reason: String)
     /// The broker refused the subscription to the installation's topic repeatedly, and the cloud confirmed the topic
-    /// each time. ``PushAgent/register(replacing:)`` throws this after two refusals.
+    /// each time. ``PushAgent/register(replacing:)`` throws this if the broker refuses its second attempt.
     case subscriptionRefused
 
-    /// One line: what failed and what to do about it.
+    /// One line: what failed, and for most errors what to do about it.
     public var description: String {
         switch self {
         case .invalidConfiguration(let setting, let reason): "\(setting) \(reason)"

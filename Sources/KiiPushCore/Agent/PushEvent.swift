@@ -1,4 +1,4 @@
-/// An event of an agent, for people, logs and tests: about its registration, its connection, its storage, or a message.
+/// An event of an agent: about its registration, its connection, its storage, or a message.
 ///
 /// ```swift
 /// for await event in agent.events {
@@ -12,29 +12,29 @@ public enum PushEvent: Sendable {
     case registered(Registration)
     /// The agent begins to connect to the broker.
     case connecting(host: String, port: Int, usesTLS: Bool)
-    /// The broker has granted the subscription; messages arrive from now on.
+    /// The broker has granted the subscription, so messages arrive.
     case connected(Connection)
-    /// The connection ended, or an attempt failed. The next attempt follows after `retryIn`, or earlier if the machine
-    /// wakes up from sleep.
+    /// The connection ended, or an attempt failed, perhaps at the cloud or a file. The next attempt follows after
+    /// `retryIn`, perhaps earlier if the machine wakes up from sleep.
     case disconnected(reason: String, retryIn: Duration)
     /// The cloud confirmed the subscription.
     case subscribed(SubscriptionTarget)
     /// The cloud did not confirm a subscription; the agent retries after `retryIn`. After a refusal, for instance of a
-    /// topic that does not exist, the pause is up to 5 s, later up to 5 min. `nil` if the cloud refuses the agent's
-    /// credentials: ``PushAgent/run()`` then throws that error.
+    /// topic that does not exist, the pause is up to 5 s, later up to 5 min. `nil` if the agent gives up because the
+    /// cloud refuses its credentials: ``PushAgent/run()`` then throws that error.
     case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
-    /// The agent cannot do part of its work until ``recovered(_:)``. It reports each reason once.
+    /// The agent cannot do part of its work until ``recovered(_:)``. Another event follows if the reason changes.
     case trouble(Trouble, reason: String)
     /// The agent does this work again.
     case recovered(Trouble)
-    /// An incident that has no end of its own. `messages` counts the messages concerned; `nil` if there are none.
+    /// An incident that has no end of its own. `messages` counts removed messages; `nil` for other incidents.
     case notice(Notice, reason: String, messages: Int? = nil)
-    /// The inbox file was damaged, removed, emptied, or replaced by an older copy. The library keeps the old file at
-    /// `path`, its log at `path` with `-wal` added, and its count of messages with `-mark` added.
+    /// The inbox file was damaged, removed, emptied, or replaced by an older copy. The library keeps the old file, if
+    /// there is one, at `path`, its log at `path` with `-wal` added, and its count of messages with `-mark` added.
     ///
     /// A new file begins with the `takenOver` readable, unfinished messages of the old one, dead letters included. At
-    /// least `lost` messages were unreadable (``MessageLedger/lost``); `nil` if the number is unknown. A message that
-    /// was handled just before may be delivered again.
+    /// least `lost` messages are missing or unreadable (``MessageLedger/lost``); `nil` if the number is unknown. A
+    /// message that was handled just before may be delivered again.
     ///
     /// The first agents that run afterwards report this once, perhaps in a later process.
     case inboxMovedAside(path: String, reason: String, takenOver: Int, lost: Int?)
@@ -49,23 +49,23 @@ public enum PushEvent: Sendable {
     /// Work that the agent cannot do. Texts say, for example, `not storing`, and `storing again` after the recovery.
     /// New cases may be added.
     public enum Trouble: String, Sendable, Hashable, CaseIterable {
-        /// The agent cannot write the inbox. It acknowledges nothing, so no message is lost. On a full disk, the inbox
-        /// first makes room (``Notice/historyCut``).
+        /// The agent cannot write the inbox. It acknowledges no new message, so no message of QoS 1 is lost. On a full
+        /// disk, the inbox first makes room (``Notice/historyCut``).
         case storing
         /// The inbox is full of dead letters (``PushRuntime/Bounds/deadLetters``,
         /// ``PushRuntime/Bounds/deadLetterBytes``). The agent stops reading from the network, so the broker keeps new
         /// messages. It still delivers stored messages. Retry or drop dead letters.
         case receiving
         /// The agent cannot write one of its own files. It keeps the new state, such as a token, in memory, and writes
-        /// the file with the next change. If the process ends before, the new state is lost.
+        /// the file with the next change or at the end of the run. If the process ends before, the new state is lost.
         case saving
-        /// The agent cannot read stored messages from the inbox. It retries every second, and still stores and
+        /// The agent cannot read stored messages from the inbox. It retries every second. It still stores and
         /// acknowledges new messages.
         case reading
         /// Messages wait, although fewer handlers run than allowed. One cause: the system gives no thread for a
-        /// handler, or a program that handles messages cannot be started (no attempt counts). The agent retries every
-        /// second. The other cause: too many handlers have not returned long after their deadlines, and the agent
-        /// starts no more threads in their place.
+        /// handler, or a program that handles messages cannot be started (this counts as no attempt). The agent
+        /// retries, usually every second. The other cause: too many handlers have not returned long after their
+        /// deadlines, and the agent starts no more threads in their place.
         case handling
     }
 
@@ -88,14 +88,14 @@ public enum PushEvent: Sendable {
         /// The inbox removed dead letters to make room for newer ones: undecodable or oversized messages, or messages
         /// on an unexpected topic. These may take half of the room for dead letters. Reported at most once a minute.
         case deadLettersRemoved = "letters dropped"
-        /// The state directory is not writable, so the inbox is in memory, with the smaller promise of
+        /// The state directory is not writable, so the inbox is in memory, with the weaker guarantee of
         /// ``PushRuntime/Configuration/Inbox/memory``.
         case inboxInMemory = "in memory only"
         /// The runtime could not make the control socket (``PushRuntime/Configuration/hasControlSocket``). The agent
         /// receives, but nobody can watch it.
         case controlSocketFailed = "not watchable"
-        /// `kii-push run --activate` started this process for a push, but no agent uses the ``MessageFeed`` of
-        /// `KiiPushActivation`. The agent connects to the broker itself.
+        /// `kii-push run --activate` started this process for a push, but the program does not use the ``MessageFeed``
+        /// of `KiiPushActivation`. The agent connects to the broker itself.
         case launchIgnored = "launch ignored"
     }
 
@@ -119,7 +119,7 @@ public enum PushEvent: Sendable {
 
     /// A delivery guarantee of MQTT.
     public enum Guarantee: Sendable, Hashable {
-        /// QoS 1: the broker repeats a message until the agent has stored it. Duplicates are possible.
+        /// QoS 1: the broker keeps a message until the agent acknowledges it. Duplicates are possible.
         case atLeastOnce
         /// QoS 0: the network may lose a message before the agent has stored it.
         case atMostOnce

@@ -11,7 +11,8 @@ package enum EventLine {
 }
 
 extension PushEvent {
-    /// `nil` for an event that has no line, such as ``PushEvent/subscribed(_:)``. `time` is the beginning of a state.
+    /// `nil` for an event that has no line, such as ``PushEvent/subscribed(_:)``. `time` is when a reported state
+    /// began.
     package func line(of installationID: String?, at time: Timestamp = .now()) -> [UInt8]? {
         switch self {
         case .message(let event):

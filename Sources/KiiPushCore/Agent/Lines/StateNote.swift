@@ -1,4 +1,4 @@
-/// A trouble or notice of the agent, or the end of a trouble. Programs rely on its words.
+/// A change of the agent's state, such as a trouble, its end or a notice. Programs rely on its words.
 package struct StateNote: Sendable {
     package let state: String
     /// `nil` at the end of a trouble.
@@ -9,7 +9,7 @@ package struct StateNote: Sendable {
         (self.state, self.reason, self.retryIn) = (state, reason, retryIn)
     }
 
-    /// `nil` for an event about a message, a registration or a successful step of the connection.
+    /// `nil` for ``PushEvent/stopping`` and for events about messages, registrations or successful steps.
     package init?(_ event: PushEvent) {
         switch event {
         case .disconnected(let reason, let retryIn): self.init("offline", reason, retryIn: retryIn)
