@@ -17,10 +17,10 @@ struct FirstPage {
         self.bytes = Array(bytes[..<(size == 1 ? 65_536 : size)])
     }
 
-    /// Copies a file and its write-ahead log. Overwrites the copy's header with this one or, with `isWhole`, the copy's
-    /// whole first page.
+    /// Copies the file at `path` and its write-ahead log. Overwrites the copy's header with this page's header or, with
+    /// `isWhole`, the copy's first page with this page.
     func repair(_ path: String, to copy: String, isWhole: Bool) -> Bool {
-        // If the inbox file is missing or empty, its write-ahead log may still exist.
+        // A missing file counts as empty, since its write-ahead log may still exist.
         guard let length = access(path, F_OK) == 0 ? Self.copy(path, to: copy) : Self.copy("/dev/null", to: copy)
         else { return false }
         _ = Self.copy(path + "-wal", to: copy + "-wal")

@@ -1,7 +1,8 @@
 /// The dead letters that no handler may see: undecodable, oversized, or on an unexpected topic. Senders can cause any
 /// number of them, so they may use only half of the dead letters' limit.
 struct RefusedRows {
-    /// Counts the refused rows; `nil` until all dead letters first exceed half of their limit.
+    /// Number and bytes of these dead letters. `nil`: not counted yet; counting starts when all dead letters together
+    /// exceed half of their limit.
     var tally: InboxCounts.Tally?
     var cursor: Int64 = 0
     var removed = 0
@@ -16,7 +17,8 @@ extension Inbox {
         return .init(rows: self.configuration.keepsDeadRows, bytes: bytes)
     }
 
-    /// Removes the oldest refused rows if these exceed half of the dead letters' limit.
+    /// Called for a new dead letter that no handler may see. If such rows exceed half of the dead letters' limit, cuts
+    /// the new row's payload or removes up to 16 of the oldest.
     func boundRefused(_ sequence: Int64, bytes: Int64, in transaction: InboxTransaction) throws(InboxError) {
         self.refused.tally?.add(bytes)
         self.refused.cursor = min(self.refused.cursor, sequence - 1)
@@ -38,7 +40,7 @@ extension Inbox {
         }
     }
 
-    /// Cuts a row's payload to its first 8 KiB, and adds the payload's SHA-256 to the row's reason.
+    /// Cuts a longer payload to its first 8 KiB, and adds the SHA-256 of the uncut payload to the row's reason.
     private func cut(_ sequence: Int64) throws(InboxError) {
         let row = try self.statements.bytes.first(sequence) { row in
             (topic: row.text(0)?.utf8.count ?? 0, original: row.optionalInteger(1), payload: row.blob(2))

@@ -1,8 +1,8 @@
 struct InboxPruning {
-    /// The search for the oldest done row continues after this number. Earlier done rows are in ``passed``.
+    /// The search for the oldest done row continues after this number.
     var cursor: Int64 = 0
-    /// Rows up to ``cursor`` that became done later, in that order. A new search for them would read every waiting row
-    /// again.
+    /// Rows up to ``cursor`` that became done after the search had passed them, at most 10,000. A new search for them
+    /// would read every waiting row again.
     var passed: ArraySlice<Int64> = []
     var sweepCursor: Int64 = 0
     var nextSweep = Timestamp(millisecondsSinceEpoch: .min)
@@ -16,8 +16,8 @@ struct InboxPruning {
 }
 
 extension Inbox {
-    /// Rows that one step reads: about a millisecond of work. On a small disk, only as many as one transaction may
-    /// write.
+    /// The number of rows that one step reads: about a millisecond of work. On a small disk, about as many as one
+    /// transaction may write.
     var rowsPerStep: Int {
         guard let most = self.shares.transactionBytes else { return 200 }
         let done = self.pending.counts[.done]
@@ -29,7 +29,7 @@ extension Inbox {
 
     /// Removes a few done rows: rows older than ``Configuration/keepsDoneFor``, and the oldest rows beyond
     /// ``Configuration/keepsDoneBytes`` or the disk's share. Returns the time until the next call is useful; zero if
-    /// rows may remain.
+    /// work may remain.
     package func prune(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Duration {
         let wait = self.sweepWait(from: now)
         if wait == .zero, self.pruning.sweepCursor == 0 { (self.pruning.cursor, self.pruning.passed) = (0, []) }
@@ -66,7 +66,6 @@ extension Inbox {
         return self.excess <= 0
     }
 
-    /// Returns the number of rows read.
     private func scan(
         from cursor: inout Int64, _ limit: Int, _ body: (SQLiteStatement) -> Bool
     ) throws(InboxError) -> Int {
@@ -99,7 +98,7 @@ extension Inbox {
             return true
         }
         for sequence in old { _ = try transaction.remove(sequence, in: .done) }
-        // Later rows are probably recent too, so a step with many recent rows ends the sweep.
+        // Later rows are probably recent too, so a step with many recent rows and no old row ends the sweep.
         return looked < rowsPerStep || (old.isEmpty && kept >= rowsPerStep / 2)
     }
 

@@ -3,7 +3,7 @@ extension Inbox {
         try self.statements.row.first(sequence) { row throws(InboxError) in try StoredMessage(readingFrom: row) }
     }
 
-    /// The page ends before the first row for which `hasRoom` returns false.
+    /// Returns at most `limit` rows, and ends before the first row for which `hasRoom` returns false.
     package func rows(
         _ state: RowState, installation: Int64, after sequence: Int64 = 0, limit: Int,
         while hasRoom: (StoredMessage) -> Bool = { _ in true }
@@ -60,8 +60,8 @@ extension Inbox {
         try self.rows(of: self.statements.deadLetters.bound(to: [sequence, limit]), after: sequence)
     }
 
-    /// Retries due at `now`, the longest due first. A retry due after `now + longestDelay` is returned too: no delay is
-    /// that long, so the clock was set back.
+    /// Returns messages whose retry is due at `now`, the longest due first. Then come retries due after `now +
+    /// longestDelay`: no delay is that long, so the clock was set back.
     package func dueRetries(
         installation: Int64, now: Timestamp, longestDelay: Duration, limit: Int,
         while hasRoom: (StoredMessage) -> Bool = { _ in true }
@@ -110,7 +110,7 @@ extension Inbox {
         }
     }
 
-    /// One pass over the table. A pass for a single installation takes as long.
+    /// Reads the rows of all installations in one pass over the table. A pass for a single installation takes as long.
     package func unproven() throws(InboxError) -> [Int64: [UnprovenRow]] {
         var rows: [Int64: [UnprovenRow]] = [:]
         try self.statements.allUnproven.forEach { row in
@@ -140,12 +140,13 @@ extension Inbox {
 }
 
 extension StoredMessage {
-    /// An upper bound for damaged rows: above every configured number of attempts, and safe for arithmetic.
+    /// An upper bound for damaged rows: above every configurable number of attempts, and safe for arithmetic.
     static let mostAttempts: ClosedRange<Int64> = 0...1_000_000
 
     var countedBytes: Int64 { InboxCounts.bytes(topic: 0, payload: self.bytes) }
 
-    /// Reads the columns of ``InboxSchema/columns``. Clamps numbers that are out of range, as in a damaged page.
+    /// Reads the columns of ``InboxSchema/columns``. Clamps numbers from a damaged page where a conversion or
+    /// arithmetic could trap.
     init(readingFrom statement: SQLiteStatement) throws(InboxError) {
         guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15)
         else { throw InboxError(.corrupt, step: "reading a message") }

@@ -11,8 +11,8 @@ extension Inbox {
     }
 
     /// Moves a damaged file aside and puts a new one in its place. The new file gets every readable message that is not
-    /// done, with its old number. Later messages get higher numbers. The last notice in the new file reports the
-    /// replacement.
+    /// done, with its old number. Later messages get higher numbers. The last ``InboxNotice`` in the new file reports
+    /// the replacement.
     ///
     /// No process may have the file open. A failure loses nothing, and another call with the same `now` continues.
     ///
@@ -55,7 +55,8 @@ extension Inbox {
         try fresh.writeLog(emptying: true)
     }
 
-    /// If the damaged file's first page makes everything unreadable, reads a copy that has the new file's first page.
+    /// If the damaged file's first page makes everything unreadable, reads a copy that has the new file's header or
+    /// first page.
     private static func readable(
         _ path: String, into fresh: Inbox, at partial: String, _ copy: String, _ remembered: Remembered?
     ) throws(InboxError) -> InboxSalvage {

@@ -1,9 +1,9 @@
 extension Inbox {
-    /// Makes room on a full disk: writes the log into the file, removes done rows, and shrinks the file.
+    /// Makes room on a full disk: writes the log into the file, removes most done rows, and shrinks the file.
     ///
-    /// Done rows whose acknowledgement is known to have arrived go first. A redelivery of any other removed row is
-    /// stored as a new message. Runs for about `limit`; the next call continues. Does not throw if the disk stays full.
-    /// Returns the number of removed rows.
+    /// Removes first the done rows that the broker will not redeliver. A redelivery of another removed row is stored as
+    /// a new message. Runs for about `limit`; the next call continues. Does not throw if the disk stays full. Returns
+    /// the number of removed rows.
     package func makeRoom(within limit: Duration = .milliseconds(200)) throws(InboxError) -> Int {
         let before = self.counts[.done]
         let kept = min(self.doneBytesKept, before.bytes / 4)
@@ -17,7 +17,7 @@ extension Inbox {
 
     private func makeRoom(keeping kept: Int64, until deadline: MonotonicInstant) throws(InboxError) {
         self.log.failure = nil
-        // This fails too if the disk is full. The end of this function tries again.
+        // This write may fail on the full disk. The end of this function tries again.
         try? self.writeLog(emptying: true)
         for isProvenAlone in [true, false] {
             var cursor: Int64 = 0

@@ -1,14 +1,15 @@
 import CSQLite
 
-/// The durable inbox: keeps every acknowledged message until it has been handled, and for a time afterwards.
+/// The durable inbox: keeps each acknowledged message until its delivery has ended, and for a time afterwards.
 ///
-/// One SQLite file in WAL mode with `synchronous=FULL`: a committed transaction survives a power cut. Only the thread
-/// that opened an inbox may use it. Other processes may read the file at any time. The inbox remains usable after
+/// One SQLite file in WAL mode with `synchronous=FULL`: a committed transaction survives a power cut. Only one thread
+/// at a time may use an inbox. Other processes may read the file at any time. The inbox remains usable after
 /// ``InboxError/Kind/full``.
 package final class Inbox {
     package struct Configuration: Sendable {
         package var isReadOnly = false
-        /// The longest wait for another writer's lock, or for a process that opens or replaces the file.
+        /// The longest wait for another writer's lock, or for a process that replaces the file. A replacement waits ten
+        /// times as long for processes that open the file.
         package var busyTimeout: Duration = .milliseconds(500)
         package var keepsDoneFor: Duration = .seconds(24 * 3600)
         package var keepsDoneBytes: Int64 = 64 << 20
@@ -18,7 +19,7 @@ package final class Inbox {
         package var sweepInterval: Duration = .seconds(60)
         /// `nil`: only the disk limits the file.
         package var maximumFileBytes: Int64?
-        /// Only tests set this to false. A power cut then loses commits.
+        /// Only tests set this to false. A power cut can then lose commits.
         package var flushesCommits = true
         package var clocks = Clocks.machine
 
@@ -39,10 +40,12 @@ package final class Inbox {
     }
     package private(set) var notices: [InboxNotice] = []
     private var dataVersion: Int64 = -1
-    /// Rises at both ends of each transaction. A transaction that is used after its end has another number and traps.
+    /// Rises at both ends of each transaction. An ``InboxTransaction`` keeps the number of its start, so its use after
+    /// the end traps.
     private(set) var transactionNumber = 0
 
-    /// Opens the file, or creates it with mode 0600. The directory must exist. `path` may be `:memory:`.
+    /// Opens the file or, unless read-only, creates it with mode 0600. The directory must exist. `path` may be
+    /// `:memory:`.
     package init(path: String, configuration: Configuration = .init()) throws(InboxError) {
         self.configuration = configuration
         let isReadOnly = configuration.isReadOnly
@@ -60,7 +63,7 @@ package final class Inbox {
         guard !isReadOnly else { return }
         let counts = try self.verify()
         try InboxMark(ofInboxAt: path)?.require(in: ledger)
-        // A wrong number of bytes loses no message: the bytes only control back-pressure.
+        // A wrong number of bytes is corrected. It loses no message: the bytes only control back-pressure and pruning.
         if counts != ledger.counts { try self.transaction { _ in self.pending.counts = counts } }
         self.notices = try self.statements.readNotices()
         try connection.keepLogOnClose(false)
@@ -131,7 +134,7 @@ package final class Inbox {
 
     /// After some errors SQLite has already rolled the transaction back.
     package var isInTransaction: Bool { !self.connection.isAutocommit }
-    /// As of this connection's last commit. Reads no file.
+    /// As of this connection's last transaction. Reads no file.
     package var counts: InboxCounts { self.ledger.counts }
     package var messageLedger: MessageLedger { self.ledger.summary }
     package func currentCounts() throws(InboxError) -> InboxCounts { try self.currentLedger().counts }
@@ -162,7 +165,7 @@ package final class Inbox {
             return result
         } catch {
             self.pending = self.ledger
-            // The rollback restored removed rows, so both searches start again.
+            // The rollback restored removed rows, so the searches for rows to remove start again.
             (self.pruning, self.refused) = (InboxPruning(), RefusedRows())
             // The caller gets the first error, not an error of the rollback.
             if !self.connection.isAutocommit { try? self.statements.rollback.run() }

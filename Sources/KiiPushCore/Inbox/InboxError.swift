@@ -1,17 +1,18 @@
 import CSQLite
 import Glibc
 
-/// The codes of SQLite or of a database server, and the step that failed. Never contains a row, a topic or a payload.
+/// An inbox error: the step that failed, and the codes of SQLite, the system or a database server. Contains no row,
+/// topic or payload.
 package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
-        /// The disk or the quota is full. The transaction was rolled back, and the caller may retry.
+        /// The disk or the quota is full. An open transaction was rolled back, and the caller may retry.
         case full
         case corrupt
         case newerVersion(Int)
         /// The file is empty or half made, and this process opened it read-only.
         case notMade
         case locked
-        /// The path leads to a link, a pipe or a directory.
+        /// The path names a link, a directory or another file that is not regular.
         case notAFile
         case notPermitted, cannotOpen, io
         /// The database is unreachable, or the connection to it broke.

@@ -1,17 +1,18 @@
 import Glibc
 
-/// SQLite gives `-wal` and `-shm` the permissions of the inbox file.
+/// Checks of the inbox file before SQLite opens it. SQLite gives `-wal` and `-shm` the permissions of that file.
 enum InboxFile {
-    /// Throws unless the path is a regular file: a link leads elsewhere, and reading a pipe never ends. Does not open
-    /// the file: closing a descriptor would drop this process's POSIX locks on the file.
+    /// Throws if the path names something other than a regular file: a link leads elsewhere, and reading a pipe may
+    /// never end. Does not open the file: closing a descriptor would drop this process's POSIX locks on the file.
     static func requireRegular(_ path: String) throws(InboxError) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
         throw InboxError(.notAFile, step: "opening the file")
     }
 
-    /// Creates `path` with mode 0600, regardless of the umask, or removes other users' rights. Does not open an
-    /// existing file: closing a descriptor would drop this process's POSIX locks on the file, including SQLite's.
+    /// Creates `path` with mode 0600, regardless of the umask, or removes other users' rights to an existing file and
+    /// those beside it. Does not open an existing file: closing a descriptor would drop this process's POSIX locks on
+    /// the file, including SQLite's.
     static func makePrivate(_ path: String) throws(InboxError) {
         if let file = FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL) {
             guard fchmod(file.number, 0o600) == 0

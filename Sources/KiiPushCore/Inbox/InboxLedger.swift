@@ -33,7 +33,7 @@ struct InboxLedger: Equatable {
     }
 }
 
-/// Every transaction updates these counts, so reading them costs nothing.
+/// Rows and bytes by state. Every transaction updates them, so nobody has to count the rows.
 package struct InboxCounts: Sendable, Hashable {
     package struct Tally: Sendable, Hashable {
         package var rows: Int64 = 0

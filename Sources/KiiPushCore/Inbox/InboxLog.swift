@@ -14,7 +14,8 @@ struct InboxLog {
     init(path: String) { self.bytes = Int64(InboxFile.size(of: path + "-wal")) }
     mutating func grow(byPages pages: Int64) { self.bytes += pages * InboxLog.frameBytes }
 
-    /// If readers block the truncation of the log, it is tried again when the log has doubled.
+    /// Whether to truncate the log: its length is four times `limit` and, if readers blocked the last truncation, has
+    /// doubled since.
     func hasOutgrown(_ limit: Int64) -> Bool { self.length >= max(4 * limit, 2 * self.vainLength) }
 
     mutating func wasWritten(frames: Int32, written: Int32, inVain: Bool) {
@@ -37,7 +38,6 @@ extension Inbox {
         do throws(InboxError) { try self.writeLog(emptying: waits) } catch { self.log.failure = error }
     }
 
-    /// Sets the length to which SQLite truncates the log when it restarts the log.
     func limitLog() {
         let limit = self.shares.transactionBytes == nil ? 16 << 20 : 2 * self.shares.logBytes
         try? self.connection.execute("PRAGMA journal_size_limit = \(limit)", step: "limiting the write-ahead log")
@@ -45,8 +45,8 @@ extension Inbox {
 
     /// Writes the log into the file. With `empties`, waits for readers and truncates the log.
     ///
-    /// A reader can block this while the log grows and fills the disk. So the file is lengthened at once, by the room
-    /// that the log will need.
+    /// A reader can block this while the log grows and fills the disk. In that case the file is lengthened at once, so
+    /// that the log can be written later.
     func writeLog(emptying empties: Bool) throws(InboxError) {
         let result = try self.connection.checkpoint(empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE)
         self.log.wasWritten(frames: result.frames, written: result.written, inVain: empties && result.isBusy)

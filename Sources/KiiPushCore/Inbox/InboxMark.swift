@@ -3,7 +3,7 @@ import Glibc
 /// The last number and the counts of an inbox, in a small file beside the database (`inbox.sqlite-mark`).
 ///
 /// SQLite cannot detect that a database is missing, is an older copy, or lost the end of its log. The mark is then
-/// ahead of the database. Written after commits, the mark of a sound database is never ahead.
+/// ahead of the database. The mark of a sound database is not ahead, since the mark is written after commits.
 package struct InboxMark: Equatable {
     var sequence: Int64
     package var stored: Int64
@@ -50,8 +50,9 @@ package struct InboxMark: Equatable {
         guard Array(self.line.utf8) == Array(bytes[...end]) else { return nil }
     }
 
-    /// Overwrites the former mark in one write of the same length, which the check sum proves complete. After a failed
-    /// write, the older mark protects less. With `isFlushed`, the call takes milliseconds.
+    /// Overwrites the former mark in one write of the same length. A check sum shows whether a mark is complete.
+    /// Returns false on failure; the former mark, if still complete, then protects less. With `isFlushed`, the call
+    /// takes milliseconds.
     @discardableResult
     func write(besides path: String, isFlushed: Bool) -> Bool {
         let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK

@@ -5,9 +5,10 @@ import Glibc
 /// SQLite opens the file, its log and the log's index one after the other. If the files were replaced meanwhile, the
 /// reader would fill the new index from the old log, and later readers would fail.
 enum InboxNames {
-    /// Locks the directory: a reader may lack the right to create a lock file.
+    /// Runs `body` with the directory locked: a reader may lack the right to create a lock file.
     ///
-    /// - Throws: the errors of `body`; ``InboxError`` of kind `locked` after `limit`.
+    /// - Throws: the errors of `body`; ``InboxError`` of kind `locked` after `limit`, of kind `cannotOpen` if the
+    ///   directory cannot be opened.
     static func keep<Result>(
         of path: String, changes: Bool = false, within limit: Duration, _ body: () throws(InboxError) -> Result
     ) throws(InboxError) -> Result {
@@ -22,7 +23,7 @@ enum InboxNames {
         // Closing does not release the lock while a forked child still has the open file.
         defer { flock(directory.number, LOCK_UN) }
         let deadline = MonotonicInstant.now() + limit
-        // Other errors: the file system has no such locks, and `body` runs without one.
+        // Other errors of `flock`: the file system has no such locks, and `body` runs without one.
         let lock = (changes ? LOCK_EX : LOCK_SH) | LOCK_NB
         while flock(directory.number, lock) != 0, errno == EWOULDBLOCK || errno == EINTR {
             guard MonotonicInstant.now() < deadline else {

@@ -6,11 +6,12 @@ import Glibc
 /// 1. Fill ``partial`` from the damaged file. A later attempt starts with an empty file.
 /// 2. Flush the file to the disk, and rename it to ``complete``.
 /// 3. Move the damaged file and its log aside.
-/// 4. Rename ``complete`` to the inbox's name. After an interruption, the next process that opens the inbox does this.
+/// 4. Rename ``complete`` to the inbox's name. After an interruption, the next process that opens the inbox for writing
+///    does this.
 struct InboxReplacement {
     private let path: String
-    /// Others wait this long for a replacement. The replacement waits ten times as long, since readers may follow each
-    /// other.
+    /// Readers wait this long for a replacement. A replacement waits ten times as long for readers, since one may
+    /// follow another.
     private let patience: Duration
 
     init(of path: String, patience: Duration) { (self.path, self.patience) = (path, patience) }

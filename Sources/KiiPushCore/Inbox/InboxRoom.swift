@@ -38,8 +38,8 @@ package struct InboxRoom {
         self.lookedAt = self.clocks.monotonic()
         let free = self.measure()
         let (reserved, needed) = (self.reserveBytes, self.shares.reserveBytes)
-        // The reserve is created only if twice the log's length stays free. A reserve of more than twice the needed
-        // size shrinks.
+        // The reserve is created or enlarged only if twice the log's limit stays free. A reserve of more than twice the
+        // needed size shrinks.
         if reserved < needed ? free + reserved >= needed + 2 * self.shares.logBytes : reserved > 2 * needed {
             self.allocateReserve(needed)
         }
@@ -92,9 +92,8 @@ package struct InboxRoom {
     }
 }
 
-/// Limits for the parts of an inbox, as shares of the disk's free space plus the inbox's own files. Below 64 MiB every
-/// limit is a fraction of this room, so that each kind of message leaves space for the others. A row may occupy twice
-/// its counted bytes in the file.
+/// Limits for the parts of an inbox, as shares of the disk's free space plus the inbox's own files. Each kind of
+/// message so leaves space for the others. A row may occupy twice its counted bytes in the file.
 package struct InboxShares: Sendable, Hashable {
     package static let leastRoom: Int64 = 2 << 20
     private static let leastLog: Int64 = 64 << 10

@@ -15,7 +15,7 @@ final class InboxSalvage {
     private var unread: Set<Int64> = []
     private let notices: [InboxNotice]
     private let installations: [Int64: InboxSource.Installation]
-    /// The key in the new file for each key in the damaged file, which may have one ID under two keys.
+    /// The installation keys in the new file, by key in the damaged file, which may have one ID under two keys.
     private let keys: [Int64: Int64]
     private var highest: Int64 = 0
     private var takenOver = 0
@@ -64,7 +64,7 @@ final class InboxSalvage {
 
     var isReadable: Bool { self.source != nil }
 
-    /// Throws only if writing the new file fails.
+    /// Does not throw for damage in the old file.
     func run(now: Timestamp, keptAt path: String, reason: String) throws(InboxError) {
         if let source { try self.copyMessages(source) }
         let lost = self.lostCount.map { Int($0) }
@@ -97,8 +97,8 @@ final class InboxSalvage {
 
     private var unfinished: Int64? { (self.ledger?.unfinished ?? self.mark?.unfinished).map { $0 + self.missing } }
 
-    /// The least number of lost messages; `nil` if unknown. An outdated index page lacks later messages, so an index
-    /// counts only if it agrees with the counts in the file or in its mark file.
+    /// The least number of lost messages; `nil` if unknown. An outdated index page lacks later messages, so the indexes
+    /// are trusted only if they agree with the counts in the file or its mark file, or if both are unreadable.
     private var lostCount: Int64? {
         let unread = Int64(self.unread.count)
         if let indexed = self.indexed.map({ Int64($0) }) {
@@ -205,7 +205,7 @@ final class InboxSalvage {
         let bytes = InboxCounts.bytes(topic: row.text(4)?.utf8.count ?? 0, payload: row.withBlob(5) { $0.count })
         try insertion.bind(leading + 1, bytes)
         for column in leading..<leading + further { try insertion.bind(column + 2, valueOf: column, in: row) }
-        // An unknown key is replaced: a later installation could get this key, and with it the message.
+        // An unknown installation key is replaced: a later installation could get this key, and with it the message.
         let key = self.keys[row.integer(1)]
         try insertion.bind(2, key ?? InboxSchema.unknownInstallation)
         var state = RowState.dead
@@ -221,7 +221,7 @@ final class InboxSalvage {
         do throws(InboxError) {
             try insertion.run()
         } catch {
-            // The constraint undoes only this statement, so the other rows are still copied.
+            // A violated constraint undoes only this statement, so the other rows are still copied.
             guard error.code == SQLITE_CONSTRAINT else { throw error }
             return 0
         }

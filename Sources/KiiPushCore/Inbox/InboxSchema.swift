@@ -4,7 +4,7 @@ enum InboxSchema {
     static let version: Int64 = 1
     /// `PRAGMA application_id`: "KiiP". Other databases have other IDs.
     static let applicationID: Int64 = 0x4B69_6950
-    /// The years 1970 to 9999, in milliseconds. All times of messages are in this range.
+    /// The years 1970 to 9999, in milliseconds. Times read from a file are clamped to this range.
     static let calendar: ClosedRange<Int64> = 0...253_402_300_799_999
 
     /// The most events of a message, so that endless redeliveries by a broker cannot fill the disk.
@@ -14,7 +14,7 @@ enum InboxSchema {
     /// The installation of rows whose own installation was unreadable in a damaged file. No installation has this key.
     static let unknownInstallation: Int64 = 0
 
-    /// The columns of a row. Small ones come first, so that a scan does not read the pages of long payloads.
+    /// The columns of a row, in the order of ``StoredMessage/init(readingFrom:)``.
     static let columns = """
         sequence, installation, state, attempts, crashes, next_attempt_ms, updated_ms, received_ms, qos, duplicate, \
         retain, packet_id, connection, original_length, reason, topic, payload, opened, source

@@ -18,7 +18,7 @@ final class InboxSource {
 
     private let connection: SQLiteConnection
     private let statements: InboxStatements
-    /// The columns are ``leading``, then ``furtherColumns``: all other columns that both files have.
+    /// The columns are ``leading``, then ``furtherColumns``: all other columns that both files have, except `bytes`.
     let rows: SQLiteStatement
     let furtherColumns: [String]
     let events: SQLiteStatement?
@@ -124,7 +124,7 @@ final class InboxSource {
     func ledger() -> InboxLedger? { try? self.statements.readLedger() }
     func notices() -> [InboxNotice] { (try? self.statements.readNotices()) ?? [] }
 
-    /// The numbers come from the indexes; `nil` if an index is unreadable.
+    /// The numbers of unfinished messages, from the indexes; `nil` if an index is unreadable.
     func unfinished() -> [Int64]? {
         let open = "SELECT sequence FROM message INDEXED BY message_open WHERE state < \(RowState.done.rawValue)"
         let dead = "SELECT sequence FROM message INDEXED BY message_dead WHERE state = \(RowState.dead.rawValue)"

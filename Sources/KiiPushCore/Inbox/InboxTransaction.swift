@@ -17,7 +17,7 @@ package struct InboxTransaction {
     ///
     /// - Parameters:
     ///   - storedAt: the start of this transaction, for the record; `nil`: not recorded.
-    ///   - acknowledgedAt: the time of the acknowledgement; `nil` if a later write records it.
+    ///   - acknowledgedAt: the time of the acknowledgement; `nil` if there is none yet.
     @discardableResult
     package func insert(
         _ row: StoredMessage, storedAt: Timestamp? = nil, acknowledgedAt: Timestamp? = nil
@@ -46,7 +46,7 @@ package struct InboxTransaction {
         return sequence
     }
 
-    /// Counts a redelivery of this row. `nil` if the row does not exist.
+    /// Counts a redelivery of this row. Returns the row's state; `nil` if the row does not exist.
     @discardableResult
     package func absorb(into sequence: Int64, at now: Timestamp) throws(InboxError) -> RowState? {
         guard let standing = try self.standing(of: sequence) else { return nil }
@@ -57,7 +57,7 @@ package struct InboxTransaction {
         return standing.state
     }
 
-    /// Changes the state of a row that this transaction has read to `inHand`. Keeps an earlier time of acknowledgement.
+    /// Sets the state of `row`, which this transaction has read, to `inHand`. Keeps an earlier time of acknowledgement.
     package func take(_ row: StoredMessage, acknowledgedAt: Timestamp?, at now: Timestamp) throws(InboxError) {
         let statement = self.statements.take
         try statement.bind(from: 1, [row.sequence, now.millisecondsSinceEpoch, acknowledgedAt?.millisecondsSinceEpoch])
@@ -166,7 +166,7 @@ package struct InboxTransaction {
         return true
     }
 
-    /// Returns false if the row does not exist. A removed done message still counts as done.
+    /// Removes a row; false if the row does not exist. A removed done message still counts as done.
     @discardableResult
     package func drop(_ sequence: Int64) throws(InboxError) -> Bool { try self.remove(sequence, isDropped: true) }
 
@@ -195,7 +195,7 @@ package struct InboxTransaction {
         return key
     }
 
-    /// Afterwards the installation handles its own messages.
+    /// Records the installation's owner. Afterwards the installation handles its own messages.
     package func set(_ owner: InboxOwner, of installation: Int64) throws(InboxError) {
         try self.statements.own.run(installation, owner.site, owner.app, owner.principal)
     }
@@ -216,7 +216,7 @@ package struct InboxTransaction {
         self.inbox.pending.counts[state].add(bytes)
     }
 
-    /// Continues the counts of the old file. Messages that are neither in the new file nor lost count as done.
+    /// Continues the counts of the old file. Messages without another count are counted as done.
     func restoreLedger(_ old: InboxLedger?, _ mark: InboxMark?, lost: Int64, lastSequence: Int64) {
         var ledger = self.inbox.pending
         ledger.lastSequence = lastSequence
@@ -242,7 +242,7 @@ package struct InboxTransaction {
 
     // MARK: - Events
 
-    /// Records at most 256 events. Returns the new number of events, which the caller writes into the row.
+    /// Records at most 256 events of a message. Returns the new number of events, which the caller writes into the row.
     @discardableResult
     private func add(
         _ event: MessageEvent.Kind, to sequence: Int64, after count: Int64 = 0, at now: Timestamp,

@@ -37,7 +37,7 @@ public struct MessageLedger: Sendable, Hashable {
         (self.done, self.dead, self.expired, self.lost, self.dropped) = (done, dead, expired, lost, dropped)
     }
 
-    /// ``received`` minus all other numbers: 0 unless a message was lost or counted twice.
+    /// ``received`` minus all other numbers: 0 unless a message was counted twice or not at all.
     package var unaccounted: Int64 {
         self.received - self.duplicates - self.waiting - self.running - self.presented - self.done - self.dead
             - self.expired - self.lost - self.dropped

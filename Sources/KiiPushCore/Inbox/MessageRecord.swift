@@ -5,7 +5,7 @@
 public struct MessageRecord: Sendable, Hashable {
     /// The state of a message.
     public enum State: Sendable, Hashable {
-        /// The message waits for room in memory.
+        /// The message is stored and waits for delivery, such as for room in memory or for its agent to run.
         case waiting
         /// The message has been in delivery since this time, or longer.
         case running(since: Timestamp)
@@ -34,7 +34,7 @@ public struct MessageRecord: Sendable, Hashable {
         case acknowledgement
         /// The handler's answer and its time. The inbox was damaged.
         case answer
-        /// Some of the other events: the record has 256 events, or a part of it is unreadable.
+        /// Some of the other events: there were more than 256, or a part of the record is unreadable.
         case laterEvents
     }
 
@@ -60,8 +60,9 @@ public struct MessageRecord: Sendable, Hashable {
     public var receivedAt: Timestamp
     /// The state of the message.
     public var state: State
-    /// Number of attempts since the message last started anew; 0 for a message that no handler may see. Excludes a
-    /// running attempt. Includes an attempt that was the only one running when its process ended.
+    /// Number of attempts since the message arrived, or since a fresh start such as
+    /// ``PushRuntime/retryDeadLetter(_:)``; 0 for a message that no handler may see. Excludes a running attempt.
+    /// Includes an attempt during which its process ended, if no other attempt was running.
     public var attempts: Int
     package var updatedAt: Timestamp
     /// The message's events, in the order of time. Empty in the records of ``PushRuntime/deadLetters(after:)``.
@@ -88,7 +89,7 @@ public struct MessageRecord: Sendable, Hashable {
     }
 
     package struct Recorded {
-        /// Milliseconds after reception, as in the next two properties.
+        /// Milliseconds after reception, like the next two properties.
         package var storedAfter: Int64?
         package var acknowledgedAfter: Int64?
         package var startedAfter: Int64?

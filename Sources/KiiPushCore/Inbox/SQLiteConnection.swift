@@ -70,8 +70,8 @@ final class SQLiteConnection {
         return (frames, written, isBusy)
     }
 
-    /// Lengthens the file to `bytes` more than the database, so that writing the log into the file needs no room.
-    /// SQLite cuts off the rest after it has written the whole log.
+    /// Lengthens the file to `bytes` more than the database, so that writing the log into the file needs no further
+    /// room. SQLite cuts off the rest after it has written the whole log.
     func lengthenFile(by bytes: Int64) throws(InboxError) {
         let step = "making room to write the log into the file"
         let pages = try self.integer("PRAGMA page_count", step: step) ?? 0

@@ -100,7 +100,7 @@ final class SQLiteStatement {
         return results
     }
 
-    /// `sqlite3_reset` only repeats the error of the last step.
+    /// Ignores the result: `sqlite3_reset` only repeats the error of the last step.
     func reset() { _ = sqlite3_reset(self.raw) }
 
     func type(_ column: Int32) -> Int32 { sqlite3_column_type(self.raw, column) }
