@@ -1,8 +1,8 @@
 import CCurl
 import Glibc
 
-/// The file of certificates that a loop trusts. Before each new connection the loop checks whether the file has
-/// changed.
+/// The file of certificates that a loop trusts. Before each TLS connection or request the loop checks whether the file
+/// has changed.
 final class AuthorityFile {
     private struct Version: Equatable {
         let device: dev_t
@@ -40,7 +40,7 @@ final class AuthorityFile {
             self.changedAt = .now()
         }
         let age = self.changedAt.map { (MonotonicInstant.now() - $0).components.seconds } ?? AuthorityFile.longestAge
-        // An age of 0 disables the cache. libcurl before 7.87 has neither the cache nor the option.
+        // An age of 0 disables the cache. libcurl before 7.87 has neither cache nor option, so the result is ignored.
         _ = ccurl_easy_set_authority_age(easy.raw, Int(min(age, AuthorityFile.longestAge)))
     }
 }

@@ -10,7 +10,7 @@ final class ClockAlarm {
 
     var descriptor: Int32 { self.file.number }
 
-    /// `nil` if the kernel has no such timer. The loop then notices a jump in its next turn.
+    /// `nil` if the kernel provides no such timer. The loop then notices a jump only after its sleep.
     init?() {
         let descriptor = csystem_clock_alarm()
         guard descriptor >= 0 else { return nil }

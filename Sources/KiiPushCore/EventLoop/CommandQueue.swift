@@ -42,7 +42,7 @@ final class CommandQueue: Sendable {
         return isOpen
     }
 
-    /// If this returns `true`, the next append wakes the loop.
+    /// If this returns `true`, the next ``append(_:)`` or ``close()`` wakes the loop.
     func prepareToSleep() -> Bool {
         self.state.withLock { state in
             state.isAsleep = state.commands.isEmpty && state.isOpen

@@ -26,7 +26,7 @@ struct ConnectionOptions {
         let builtIn = ccurl_built_in_certificates().map { String(cString: $0) }
         self.trustsFileAlone = ConnectionOptions.trustsFileAlone(
             caFile: tls.caFile, builtIn: builtIn, isReadable: { access($0, R_OK) == 0 })
-        // libcurl does not cache a folder's certificates.
+        // libcurl does not cache a folder's certificates, so only a file needs checks for changes.
         self.authorities = self.trustsFileAlone ? (tls.caFile ?? builtIn).map(AuthorityFile.init) : nil
     }
 
@@ -100,8 +100,8 @@ struct ConnectionOptions {
         }
     }
 
-    /// Makes the handle's next connection trust the authorities that the file lists now. Without TLS the check is
-    /// skipped: it would take 8 % of a request. A proxy may use TLS.
+    /// Makes the handle's next connection trust the authorities that the file lists now. Without TLS or a proxy, which
+    /// may use TLS, the check is skipped: it would take 8 % of a request.
     func trustChanges(_ easy: CurlEasy, usesTLS: Bool) {
         guard usesTLS || self.usesProxy else { return }
         self.authorities?.limitAge(for: easy)

@@ -37,7 +37,6 @@ extension CurlEasy {
         return String(cString: value)
     }
 
-    /// `nil` if the step was not reached.
     fileprivate func time(_ info: CURLINFO) -> Duration? {
         var microseconds: curl_off_t = 0
         guard ccurl_easy_get_offset(self.raw, info, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }

@@ -45,7 +45,7 @@ final class Epoll {
     @discardableResult
     func forget(_ descriptor: Int32) -> Bool { epoll_ctl(self.set.number, EPOLL_CTL_DEL, descriptor, nil) == 0 }
 
-    /// Does nothing if the process can open no descriptor.
+    /// Replaces the set by a new one. Does nothing if the process can open no descriptor.
     func begin(anew interests: [Int32: Interest]) {
         let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard descriptor >= 0 else { return }
@@ -55,7 +55,6 @@ final class Epoll {
         for (descriptor, interest) in interests { try? self.watch(descriptor, for: interest, isNew: true) }
     }
 
-    /// Events that do not fit into the array come with the next call.
     func wait(milliseconds: Int32) {
         self.ready = Int(max(0, epoll_wait(self.set.number, &self.events, Int32(self.events.count), milliseconds)))
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// One thread that owns every socket: HTTP transfers, byte streams and timers over libcurl.
+/// One thread with HTTP transfers and byte streams over libcurl, and timers.
 ///
 /// Each turn of the thread runs commands, fires timers, advances transfers, delivers received bytes, calls the
 /// ``TurnDelegate``, sends, and sleeps until the next event. Code on the thread must not block. Releasing the last
@@ -13,7 +13,7 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
     /// Starts the loop's thread.
     ///
     /// - Throws: `TransportError` with code `invalidConfiguration` if libcurl is older than 7.68.0 or a setting is
-    ///   unusable; with code `other` if the system refuses a descriptor or the thread.
+    ///   unusable; with code `other` if libcurl cannot start, or the system refuses a descriptor or the thread.
     package init(configuration: Configuration = .init()) throws(TransportError) {
         try CurlLibrary.start()
         let waker: Waker
@@ -65,8 +65,9 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
         }
     }
 
-    /// Sends `request` and returns the whole response, whatever its status. Does not follow redirects. Reuses
-    /// connections, and uses HTTP/2 over TLS if offered. Decodes compressed bodies.
+    /// Sends `request` and returns the response, whatever its status; without the body if ``HTTPRequest/bodyPatience``
+    /// is set. Does not follow redirects. Reuses connections, and uses HTTP/2 over TLS if offered. Decodes compressed
+    /// bodies.
     ///
     /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled.
     package func perform(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -104,8 +105,8 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
     }
 }
 
-/// Blocks signals on this thread, so that other threads receive them. Also blocks SIGPIPE from a TLS library, which
-/// older libcurl cannot suppress.
+/// Blocks most signals on this thread, so that other threads receive them. Also blocks SIGPIPE from a TLS library,
+/// which older libcurl cannot suppress.
 private func blockSignals() {
     var signals = sigset_t()
     sigfillset(&signals)
@@ -117,7 +118,7 @@ private func blockSignals() {
 
 // MARK: - On the loop's thread
 
-// Calling these members on another thread is a programmer error and traps.
+// Calling these members, except `clocks`, on another thread is a programmer error and traps.
 extension EventLoop {
     package var clocks: Clocks { .machine }
     package var now: MonotonicInstant { self.live.now }
@@ -146,7 +147,7 @@ extension EventLoop {
     package func cancel(_ timer: TimerID) { self.core?.timers.cancel(timer) }
 
     /// Calls `owner` between two turns when its descriptor becomes readable or, with `isWriting`, writable. The loop
-    /// holds the owner until ``forget(_:)``.
+    /// holds the owner until ``forget(_:)`` or its own end.
     ///
     /// - Throws: `TransportError` if the kernel refuses to watch the descriptor.
     package func watch(

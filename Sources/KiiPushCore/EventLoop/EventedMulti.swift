@@ -9,7 +9,7 @@ final class EventedMulti {
     private(set) var deadline: MonotonicInstant?
     // Whether libcurl ran since the last `advance`, and may have finished a handle.
     private var hasMoved = false
-    // The handles whose sockets libcurl gives up in the timer call that runs; `nil` outside one.
+    // The handles whose sockets libcurl gives up during the running timer call; `nil` outside such a call.
     private var socketless: [UnsafeMutableRawPointer]?
     /// Called when ``advance(at:)`` has work, at once or at the ``deadline``.
     var stirred: () -> Void = {}
@@ -97,7 +97,8 @@ final class EventedMulti {
     /// call for the handle. It requests that call for the end of the connect timeout (curl's issue 11920). The end of a
     /// pause requests it at once. `curl_multi_socket_all` would forget the calls that it requested for other handles.
     private static func requestCall(for easy: UnsafeMutableRawPointer) {
-        // Both fail if the handle has no connection. Such a handle needs no call, so the errors do not matter.
+        // Both calls fail for a handle that has lost its connection. Such a handle has no further address to try, so
+        // the errors do not matter.
         curl_easy_pause(easy, CURLPAUSE_RECV)
         curl_easy_pause(easy, CURLPAUSE_CONT)
     }
@@ -117,7 +118,7 @@ final class EventedMulti {
     private func timerChanged(_ milliseconds: Int) {
         switch milliseconds {
         case ..<0: self.deadline = nil
-        // Due in this turn, which began shortly before.
+        // Due at once: a time in the past, since `now` of the running turn is a little old.
         case 0: self.deadline = MonotonicInstant(nanoseconds: 0)
         default: self.deadline = .now() + .milliseconds(milliseconds)
         }

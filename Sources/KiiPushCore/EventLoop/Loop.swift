@@ -29,8 +29,8 @@ package protocol ByteStream: AnyObject {
     func resumeReading()
     /// Closes at once, and drops unsent bytes. The delegate is not called.
     func close()
-    /// Closes when all queued bytes are sent and the peer has closed too, or after the configured linger time. Drops
-    /// received bytes. The delegate is not called.
+    /// Closes when all queued bytes are sent and the peer has closed too, or after the configured linger time. A stream
+    /// that is still connecting may close at once. Drops received bytes. The delegate is not called.
     func closeAfterFlush()
 }
 
@@ -43,15 +43,15 @@ package protocol ByteStreamDelegate: AnyObject {
     /// Bytes arrived. `bytes` is the loop's own buffer, valid only during the call.
     func stream(_ stream: any ByteStream, didReceive bytes: UnsafeRawBufferPointer)
 
-    /// The connection ended or failed; no call follows. A close by the peer has code `connectionLost`. All earlier
-    /// bytes have been delivered, unless the connection broke while reading was paused.
+    /// The connection ended or failed; no call follows. An orderly close by the peer has code `connectionLost`. All
+    /// earlier bytes have been delivered, unless reading was paused or the loop was shut down.
     func streamDidClose(_ stream: any ByteStream, error: TransportError)
 }
 
 /// Runs in every turn of the loop, between receiving and sending.
 package protocol TurnDelegate: AnyObject {
-    /// Whether this turn has received enough. The loop checks this after each piece of bytes, and reads the other
-    /// streams in the next turn.
+    /// Whether this turn has received enough. The loop checks this between reads, and leaves the other streams for the
+    /// next turn.
     var isSated: Bool { get }
     /// The loop's pause at the end of a turn, before it checks its sockets again; zero for none.
     var pauseBeforeNextTurn: Duration { get }
@@ -80,7 +80,7 @@ package protocol DescriptorOwner: AnyObject {
 package enum StreamTarget: Sendable, Hashable {
     /// TCP, through the configured proxy if there is one.
     case tcp(host: String, port: UInt16)
-    /// TLS with verification of the server's name and certificate, through the configured proxy if there is one.
+    /// TLS, with the verification that ``TLSConfiguration`` sets, through the configured proxy if there is one.
     case tls(host: String, port: UInt16)
     /// MQTT in a WebSocket, over TCP or TLS.
     case webSocket(host: String, port: UInt16, usesTLS: Bool)

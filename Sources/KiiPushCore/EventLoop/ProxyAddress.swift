@@ -1,6 +1,6 @@
 import CCurl
 
-/// Errors quote only the address, which has no credentials.
+/// The address and the credentials of a proxy. Errors quote only the address.
 struct ProxyAddress {
     let address: String
     private let userName: Secret?
@@ -8,7 +8,7 @@ struct ProxyAddress {
 
     /// Without a scheme, the proxy is an HTTP proxy.
     ///
-    /// - Throws: `TransportError` with code `invalidConfiguration`; its detail does not quote `text`.
+    /// - Throws: `TransportError`; its detail does not quote `text`.
     init(_ text: String) throws(TransportError) {
         guard let parts = curl_url() else { throw TransportError(.other, detail: "curl_url returned no handle") }
         defer { curl_url_cleanup(parts) }

@@ -1,6 +1,6 @@
 package struct ResponseHead {
     /// The limit in bytes for all header sections of an exchange: proxy, interim and final responses, and trailers.
-    /// libcurl limits only single lines.
+    /// libcurl before 8.3 limits only single lines.
     package static let maximumBytes = 256 << 10
 
     private var lines: [UInt8] = []

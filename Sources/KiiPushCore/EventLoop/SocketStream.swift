@@ -3,11 +3,13 @@ import Glibc
 
 package final class SocketStream: ByteStream {
     private enum State {
-        /// Connecting, or waiting for a place to connect. Exits: `open`, `closed`.
+        /// Connecting, or waiting in the ``ConnectQueue``. Exits: `open`, `closed`; `lingering` after
+        /// ``closeAfterFlush()``.
         case connecting
         /// Exits: `lingering`, `closed`.
         case open
-        /// The owner has closed the stream, and queued bytes are still being sent. Exit: `closed`.
+        /// The owner has closed the stream. Queued bytes are still being sent, or the peer has not closed yet. Exit:
+        /// `closed`.
         case lingering
         case closed
     }
@@ -29,7 +31,7 @@ package final class SocketStream: ByteStream {
     let target: StreamTarget
     let isInspected: Bool
     var isConnecting = false
-    /// The number of streams connected to the target when this stream started.
+    /// The number of streams that had connected to the target before this one started.
     var connectedBefore = 0
     var isQueuedForFlush = false
     var isQueuedForDrain = false
@@ -183,8 +185,8 @@ extension SocketStream {
             self.wantsToWrite = !isDone
             self.updateInterest()
             // Closing with unread bytes would send a reset, which overtakes the sent bytes. So this side shuts down
-            // only its sending half, and waits for the peer to close. With TLS only the peer closes, as MQTT servers do
-            // on DISCONNECT (MQTT 3.1.1 section 3.14.4).
+            // only its sending half, and waits for the peer to close. With TLS or a proxy, only the peer closes, as
+            // MQTT servers do on DISCONNECT (MQTT 3.1.1 section 3.14.4).
             if isDone, self.state == .lingering, !self.isBuffered, let descriptor = self.connection?.descriptor {
                 shutdown(descriptor, Int32(SHUT_WR))
             }

@@ -3,13 +3,12 @@ final class SocketTable {
     enum Owner {
         case multi(EventedMulti)
         case stream(SocketStream)
-        /// Becomes readable after a jump of the clocks.
         case alarm(ClockAlarm)
         case guest(any DescriptorOwner)
     }
 
     private struct Watch {
-        /// `nil`: an idle connection that libcurl keeps for a later transfer.
+        /// `nil`: a connection without a transfer, which libcurl may reuse.
         var owner: Owner?
         var interest: Epoll.Interest
     }
@@ -37,12 +36,11 @@ final class SocketTable {
     func forgetAll() { self.watches = [:] }
 
     /// Removes the owner if libcurl still owns the descriptor. epoll keeps watching the descriptor, which saves two
-    /// system calls a request. An event without an owner removes the descriptor.
+    /// system calls a request. The next event then removes the descriptor from epoll.
     func release(_ descriptor: Int32) {
         if case .multi = self.watches[descriptor]?.owner { self.watches[descriptor]?.owner = nil }
     }
 
-    /// Returns the number of ready sockets.
     @discardableResult
     func wait(milliseconds: Int32) -> Int {
         self.epoll.wait(milliseconds: milliseconds)

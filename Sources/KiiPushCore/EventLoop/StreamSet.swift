@@ -13,7 +13,6 @@ final class StreamSet {
     private let timers: TimerHeap
     private let buffer: UnsafeMutableRawBufferPointer
     private var groups: [StreamGroup] = []
-    /// Usually empty: libcurl works only while a stream connects.
     private var stirred: [StreamGroup] = []
     private var streams: [ObjectIdentifier: SocketStream] = [:]
     private var connectQueue: ConnectQueue
@@ -149,10 +148,11 @@ final class StreamSet {
         self.options.trustChanges(easy, usesTLS: true)
         // Connect only. 2 would also open a WebSocket.
         try easy.set(CURLOPT_CONNECT_ONLY, 1)
-        // The stream does not speak HTTP, so the TLS handshake must not offer HTTP.
+        // Otherwise the TLS handshake would offer HTTP, although the stream carries MQTT.
         try easy.set(CURLOPT_SSL_ENABLE_ALPN, 0)
         try easy.set(CURLOPT_TCP_NODELAY, 1)
-        // Detects a dead peer after 75 s without traffic; with a send timeout, after one probe.
+        // With a send timeout up to 75 s, one unanswered probe ends the connection after 75 s without traffic.
+        // Otherwise Linux sends more probes, nine by default.
         try easy.set(CURLOPT_TCP_KEEPALIVE, 1)
         try easy.set(CURLOPT_TCP_KEEPIDLE, 60)
         try easy.set(CURLOPT_TCP_KEEPINTVL, 15)

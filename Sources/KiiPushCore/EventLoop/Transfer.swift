@@ -95,7 +95,8 @@ final class Transfer {
         }
     }
 
-    /// Microseconds after which a 408 answers the request. Gateways wait longer for their server.
+    /// A 408 after this time, in microseconds, counts as the answer to the request. Gateways wait longer for their
+    /// server.
     private static let longestGoodbye = 1_000_000
 
     func beginAnew() throws(TransportError) {
@@ -135,7 +136,7 @@ final class Transfer {
     ///
     /// If a reused connection ends without a response, libcurl repeats the request, although the server may have
     /// carried it out. libcurl never repeats RTSP's RECEIVE; this option has no other effect on HTTP. A libcurl without
-    /// RTSP lacks the option.
+    /// RTSP lacks the option; the request then gets a new connection.
     private func forbidRepetition() throws(TransportError) {
         let code = ccurl_easy_set_long(self.easy.raw, CURLOPT_RTSP_REQUEST, Int(CURL_RTSPREQ_RECEIVE))
         if code != CURLE_OK { try self.easy.set(CURLOPT_FRESH_CONNECT, 1) }

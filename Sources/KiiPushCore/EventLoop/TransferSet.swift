@@ -4,7 +4,7 @@ import CCurl
 final class TransferSet {
     private static let spareHandles = 64
 
-    /// libcurl's own timeout fires earlier by this time, since its message says more.
+    /// A transfer's timer fires this much after libcurl's own timeout, whose message says more.
     private static let grace = Duration.milliseconds(100)
 
     private struct Running {
@@ -105,7 +105,6 @@ final class TransferSet {
         self.timers.cancel(running.timer)
         self.multi.remove(transfer.easy)
         if self.spare.count < TransferSet.spareHandles, (try? transfer.release(self.options)) != nil {
-            // A handle that cannot be prepared is dropped.
             self.spare.append(transfer.easy)
         }
         running.continuation.resume(with: result)
