@@ -1,7 +1,7 @@
 /// The unsent acknowledgements of one connection, in order of reception.
 ///
-/// Each has a ticket, a number that is never reused. ``open(_:)`` permits the acknowledgement of a ticket. An
-/// acknowledgement is sent once it and all earlier ones are permitted ([MQTT-4.6.0-2], [MQTT-4.6.0-3]).
+/// Each acknowledgement has a ticket, a number that is never reused. ``open(_:)`` permits the acknowledgement of a
+/// ticket. An acknowledgement is sent once it and all earlier ones are permitted ([MQTT-4.6.0-2], [MQTT-4.6.0-3]).
 struct AcknowledgementQueue: Sendable {
     private struct Slot {
         let packetID: UInt16
@@ -30,7 +30,6 @@ struct AcknowledgementQueue: Sendable {
         self.slots[self.head + Int(ticket - self.firstUnsent)].isOpen = true
     }
 
-    /// Permits all acknowledgements up to `ticket`.
     mutating func open(through ticket: UInt64) {
         guard ticket >= self.firstUnsent, ticket < self.nextTicket else { return }
         for index in self.head...self.head + Int(ticket - self.firstUnsent) { self.slots[index].isOpen = true }
@@ -55,7 +54,7 @@ struct AcknowledgementQueue: Sendable {
         }
     }
 
-    /// Drops all unsent acknowledgements: the broker will send these messages again.
+    /// Drops all unsent acknowledgements: the broker can send these messages again.
     mutating func drop() {
         self.firstUnsent = self.nextTicket
         self.slots = []

@@ -7,7 +7,7 @@ struct ArrivalProof: Sendable {
         var count: Int
     }
 
-    /// Further PINGREQ count as repetitions of the last one.
+    /// The most unanswered PINGREQ to track. Further PINGREQ count as repetitions of the last one.
     private static let maximumOutstanding = 8
 
     private var outstanding: [Ping] = []
@@ -21,7 +21,8 @@ struct ArrivalProof: Sendable {
 
     var isAwaited: Bool { !self.outstanding.isEmpty }
 
-    /// Whether at least `limit` acknowledgements were sent since the last PINGREQ.
+    /// Whether at least `limit` acknowledgements were sent since the last PINGREQ; false if too many PINGREQ are
+    /// unanswered.
     func isDue(lastSent: UInt64, limit: Int) -> Bool {
         self.outstanding.count < Self.maximumOutstanding && lastSent > self.asked
             && lastSent - self.asked >= UInt64(max(1, limit))
@@ -38,8 +39,8 @@ struct ArrivalProof: Sendable {
         }
     }
 
-    /// Returns the highest ticket, if this PINGRESP proves further acknowledgements. An unrequested PINGRESP proves
-    /// nothing.
+    /// Returns the highest proven ticket, if this PINGRESP proves further acknowledgements. An unrequested PINGRESP
+    /// proves nothing.
     mutating func pongReceived() -> UInt64? {
         guard let ping = self.outstanding.first else { return nil }
         if ping.count > 1 { self.outstanding[0].count -= 1 } else { self.outstanding.removeFirst() }

@@ -1,7 +1,7 @@
 /// Decides when a connection must send PINGREQ, and when the broker counts as gone.
 ///
-/// Each expected answer has a deadline. Each complete message extends the deadline of SUBACK and PINGRESP, by three
-/// keep-alives in total: the broker may have sent the message before it read the request. Other bytes extend no
+/// Each expected answer has a deadline. Each complete message extends the deadline of SUBACK and PINGRESP, by at most
+/// three keep-alives in total: the broker may have sent the message before it read the request. Other bytes extend no
 /// deadline, since a proxy may send bytes for a dead broker.
 ///
 /// While reading is paused, the deadlines stop, but PINGREQ continues ([MQTT-3.1.2-24]).
@@ -21,8 +21,8 @@ struct Liveness: Sendable {
     private var paused = Duration.zero
     private var awaited: Awaited?
     private(set) var lastReceived: MonotonicInstant
-    /// The time of the last packet sent that is not an acknowledgement; `nil` before CONNACK. Acknowledgements do not
-    /// postpone PINGREQ, so PINGRESP confirms each within one interval.
+    /// When SUBSCRIBE (without it, CONNACK) or the last PINGREQ was sent, early PINGREQ excepted; `nil` before CONNACK.
+    /// Acknowledgements do not postpone PINGREQ, so a PINGREQ follows each within one interval.
     private var lastRequest: MonotonicInstant?
 
     private static let longestExtension = 3
@@ -105,7 +105,6 @@ struct Liveness: Sendable {
             lastDeadline: deadline + keepAlive * Self.longestExtension)
     }
 
-    /// The time on a clock that stops while reading is paused.
     private func timeRead(at now: MonotonicInstant) -> MonotonicInstant {
         (self.pausedSince ?? now) + (.zero - self.paused)
     }

@@ -7,25 +7,27 @@ extension MQTTSession {
         package var topicFilter: String
         /// The QoS to request. QoS 2 counts as QoS 1.
         package var requestedQoS = QoS.atLeastOnce
-        /// The time from one request to the next PINGREQ. Zero or less disables PINGREQ, and with it the detection of a
-        /// dead connection. CONNECT carries whole seconds, rounded up, at most 65,535.
+        /// The time from one request to the next PINGREQ. Zero or less disables regular PINGREQ, and with it the
+        /// detection of a dead connection. CONNECT carries whole seconds, rounded up, at most 65,535.
         package var keepAlive: Duration
-        /// The time limit for CONNACK, then for SUBACK. Each message before SUBACK restarts the limit.
+        /// The time limit for CONNACK, then for SUBACK. Each message before SUBACK restarts the limit, by at most three
+        /// keep-alives in total.
         package var connectTimeout: Duration
-        /// The time limit for PINGRESP, restarted by each message before PINGRESP. `nil`: ``keepAlive``, at most 20 s.
+        /// The time limit for PINGRESP, restarted by messages like ``connectTimeout``. `nil`: ``keepAlive``, at most 20
+        /// s.
         package var pingTimeout: Duration?
         /// The time that the broker has on each connection to redeliver unacknowledged messages of earlier connections.
         /// NATS redelivers only after 30 s.
         package var redeliveryWindow: Duration = .seconds(300)
         package var cleanSession = false
         package var protocolVersion = MQTTVersion.v3_1_1
-        /// The largest packet in bytes that the session reads whole.
+        /// The largest packet in bytes, without its fixed header, that the session reads whole.
         package var maximumPacketBytes = FrameDecoder.defaultMaximumPacketBytes
         /// At this number of acknowledgements since the last PINGREQ, the session sends an early PINGREQ.
         package var maximumUnprovenAcknowledgements = 1000
         /// Whether to send SUBSCRIBE even if the broker has kept the session and its subscription.
         package var subscribesOnResume = true
-        /// Whether the broker should still have a session from an earlier process.
+        /// Whether the broker should still have the session of an earlier run of the program.
         package var expectsSession = false
 
         package init(

@@ -1,10 +1,10 @@
 /// A client's session with a broker, over any number of connections. A state machine without socket, clock or task:
-/// events in, bytes and messages out. The session acknowledges a QoS 1 message after the caller has passed its ticket,
-/// in order of reception, and only on the connection that brought the message.
+/// events in, bytes and messages out. The session acknowledges a QoS 1 message after the caller has called
+/// ``acknowledge(ticket:into:)`` for it, in order of reception, and only on the connection that brought the message.
 ///
-/// The session never requests QoS 2. A broker may still send QoS 2, from a session that other software left. The
-/// session then answers with PUBREC instead of PUBACK, and answers every PUBREL (MQTT 3.1.1, 4.3.3). It marks a message
-/// whose packet identifier was used before and not released since.
+/// The session never requests QoS 2. A broker may still send QoS 2, if other software has used the client identifier.
+/// The session then answers with PUBREC instead of PUBACK, and answers every PUBREL (MQTT 3.1.1, 4.3.3). It marks a
+/// message whose packet identifier was used before and not released since.
 package struct MQTTSession: Sendable {
     private enum State {
         /// No connection. Exit: `transportConnected`.
@@ -32,13 +32,14 @@ package struct MQTTSession: Sendable {
     private var queue = AcknowledgementQueue()
     private var proof = ArrivalProof(firstTicket: 1)
     private var liveness: Liveness?
-    /// When the broker's last bytes arrived on this connection, or when the last pause ended.
+    /// When the broker's last bytes arrived on this connection; if later, when the connection began or its last pause
+    /// ended.
     package var lastReceived: MonotonicInstant? { self.liveness?.lastReceived }
     private var isReadingPaused = false
     private var redeliveryDeadline: MonotonicInstant?
     private var expectsSession: Bool
-    /// CONNECTs since the broker last accepted one, including the current one. Each unanswered CONNECT may have created
-    /// a new session.
+    /// CONNECTs since the broker last accepted one, without refused ones. Each unanswered CONNECT may have created a
+    /// new session.
     private var connectsWithoutAnswer = 0
     package var hasUnansweredConnect: Bool { self.connectsWithoutAnswer > 0 }
     private var grantedQoS: QoS?
@@ -147,13 +148,12 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Acknowledgements
 
-    /// Ignores a ticket of an earlier connection.
+    /// Permits the acknowledgement of one message. Ignores a ticket of an earlier connection.
     package mutating func acknowledge(ticket: UInt64, into output: inout Output) {
         self.queue.open(ticket)
         self.sendAcknowledgements(into: &output)
     }
 
-    /// Permits the acknowledgements of all messages up to `ticket`.
     package mutating func acknowledge(through ticket: UInt64, into output: inout Output) {
         self.queue.open(through: ticket)
         self.sendAcknowledgements(into: &output)
@@ -168,7 +168,7 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Packets
 
-    /// Messages before an error are still delivered.
+    /// Handles received bytes. Messages before an error are still put into the output.
     package mutating func received(_ bytes: UnsafeRawBufferPointer, now: MonotonicInstant, into output: inout Output) {
         guard self.isOpen else { return }
         self.liveness?.bytesReceived(now: now)

@@ -1,7 +1,7 @@
 /// Finds the stored message that a PUBLISH may repeat.
 ///
-/// Kii's payloads have no identifier, and two messages can have equal bytes. A PUBLISH can repeat a stored row only if
-/// all of these hold:
+/// Kii's payloads have no identifier, and two messages can have equal bytes. At QoS 2, until PUBREL a packet identifier
+/// names one message ([MQTT-4.3.3-2]). Any other PUBLISH can repeat a stored row only if all of these hold:
 ///
 /// - DUP is set.
 /// - The row came with the same packet identifier.
@@ -20,8 +20,6 @@
 ///   ones.
 /// - Brokers that count begin again after 65,535, so only the last 32,767 rows count.
 ///
-/// At QoS 2, until PUBREL a packet identifier names one message ([MQTT-4.3.3-2]).
-///
 /// The filter holds the last row for each packet identifier: at most 65,535 rows, and as many of QoS 2.
 package struct RedeliveryFilter: Sendable, Hashable {
     private enum Numbering {
@@ -36,7 +34,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
 
     private struct Row: Hashable {
         var sequence: Int64
-        /// The ticket of the last PUBLISH of this row; 0 if an earlier process received it.
+        /// The ticket of the last PUBLISH of this row; 0 if the row was restored at the start of the program.
         var ticket: UInt64
     }
 
@@ -68,7 +66,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
 
     package var count: Int { self.rows.count }
 
-    /// No row up to this sequence can be repeated. Scans all rows.
+    /// The filter holds no row up to this number: the broker should not redeliver them. Scans all rows.
     package var provenSequence: Int64 { self.rows.values.lazy.map { $0.sequence - 1 }.min() ?? self.lastSequence }
 
     package mutating func connectionOpened(firstTicket: UInt64) {

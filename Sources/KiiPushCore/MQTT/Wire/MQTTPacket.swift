@@ -1,4 +1,4 @@
-/// A packet of MQTT 3.1.1 or 3.1, from a client or a broker. UNSUBSCRIBE and UNSUBACK are missing.
+/// A packet of MQTT 3.1.1 or 3.1, from a client or a broker. UNSUBSCRIBE and UNSUBACK are not supported.
 package enum MQTTPacket: Sendable, Hashable {
     case connect(MQTTConnect)
     case connack(MQTTConnack)
@@ -54,7 +54,7 @@ package enum MQTTPacket: Sendable, Hashable {
         }
     }
 
-    /// A cut body is an error.
+    /// Decodes a packet. Throws if ``FrameDecoder`` has cut the body.
     package init(header: MQTTFixedHeader, body: RawSpan, version: MQTTVersion = .v3_1_1) throws(MQTTError) {
         guard body.byteCount == header.remainingLength else {
             throw MQTTError(.tooLarge(length: header.remainingLength, maximum: body.byteCount), in: header.type)
@@ -334,7 +334,7 @@ package struct MQTTPublish: Sendable, Hashable {
     package var payload: [UInt8]
     package var qos: QoS
     package var retain: Bool
-    /// DUP: the sender has sent this packet before. Never set at QoS 0.
+    /// DUP: the sender has sent this packet before. Not sent at QoS 0.
     package var duplicate: Bool
     /// `nil` at QoS 0, otherwise not 0.
     package var packetID: UInt16?

@@ -1,5 +1,5 @@
-/// Each method checks the packet's end first, and moves `position` behind its field. Section numbers refer to MQTT
-/// 3.1.1.
+/// Each `take` method checks the packet's end first, and moves `position` behind its field. Section numbers refer to
+/// MQTT 3.1.1.
 extension RawSpan {
     func takeByte(at position: inout Int) throws(MQTTError) -> UInt8 {
         guard position < self.byteCount else { throw MQTTError(.tooShort) }
@@ -44,7 +44,7 @@ extension RawSpan {
         guard position == self.byteCount else { throw MQTTError(.bytesLeftOver(self.byteCount - position)) }
     }
 
-    /// Keeps a byte order mark ([MQTT-1.5.3-1], [MQTT-1.5.3-2], [MQTT-1.5.3-3]).
+    /// Throws for invalid UTF-8 and U+0000. Keeps a byte order mark ([MQTT-1.5.3-1] to [MQTT-1.5.3-3]).
     func text() throws(MQTTError) -> String {
         guard let text = self.withUnsafeBytes({ String(validating: $0, as: UTF8.self) }) else {
             throw MQTTError(.textNotUTF8)
