@@ -33,8 +33,8 @@ package struct ClockJump: Sendable, Hashable {
     }
 }
 
-/// Detects a suspend of the machine and a change of the calendar clock. Only these two events change the differences
-/// between the clocks: a time service corrects the speed of all three.
+/// Detects a suspend of the machine and a change of the calendar clock. Nothing else changes the differences between
+/// the clocks noticeably: a time service corrects the speed of all three.
 package struct ClockWatch: Sendable {
     /// Larger than a leap second and the delays between the readings.
     private static let threshold: Duration = .seconds(2)

@@ -4,8 +4,8 @@ package final class DatagramSocket: Sendable {
     private let file: FileDescriptor
     private let address: [UInt8]
 
-    /// Returns `nil` if the system provides no socket, or if `path` is neither absolute nor an abstract name that
-    /// begins with `@`.
+    /// Returns `nil` if the system provides no socket, or if `path` is too long, or neither absolute nor an abstract
+    /// name that begins with `@`.
     ///
     /// - Parameter patience: the longest wait to send a datagram.
     package init?(path: String, patience: Duration) {

@@ -1,7 +1,8 @@
 import Glibc
 
 package enum Directory {
-    /// The names in a directory without `.` and `..`, unordered; `nil` on failure, with the reason in `errno`.
+    /// The names in a directory without `.` and `..`, unordered; `nil` if it cannot be opened, with the reason in
+    /// `errno`.
     package static func names(in path: String) -> [String]? {
         guard let stream = opendir(path) else { return nil }
         defer { closedir(stream) }

@@ -35,7 +35,7 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
         return [EMFILE, ENFILE, ENOMEM, ENOLCK, ENOSPC, EDQUOT, EIO, EAGAIN, EINTR].contains(code)
     }
 
-    /// The failure and its remedy on one line, without the file's content.
+    /// The failure on one line, without the file's content; with a remedy unless a system call failed.
     public var description: String {
         switch self {
         case .system(let path, let operation, let code): "cannot \(operation) \(path): \(errorText(code))"

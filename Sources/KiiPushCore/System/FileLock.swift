@@ -1,11 +1,12 @@
 import Glibc
 
-/// An exclusive `flock`, held while this object lives. The kernel releases the lock when this process and all children
-/// with ``file`` have ended, even after a crash. The file contains the holder's process ID.
+/// An exclusive `flock`, held until ``release()`` or the end of this object. The kernel releases the lock when this
+/// process and all children with ``file`` have ended, even after a crash. The file contains the holder's process ID.
 package final class FileLock: Sendable {
     package let file: FileDescriptor
 
-    /// Creates a missing file with mode 0600. Returns `nil` if another process holds the lock.
+    /// Creates a missing file with mode 0600. Returns `nil` if the lock is held elsewhere, in another process or in
+    /// this one.
     package init?(path: String) throws(FileError) {
         self.file = try OwnFile.open(path, O_RDWR | O_CREAT)
         while flock(self.file.number, LOCK_EX | LOCK_NB) != 0 {

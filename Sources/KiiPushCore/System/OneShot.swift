@@ -26,7 +26,6 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits like ``value()``. Returns `substitute` if the task is cancelled first.
     package func value(onCancel substitute: Value) async -> Value {
         await withTaskCancellationHandler {
             await self.value()

@@ -10,7 +10,6 @@ package enum OwnChildren {
 
     private static let state = Monitor(State())
 
-    /// The interval of the checks for orphans while this process has no children of its own.
     private static let pause = Duration.seconds(5)
 
     package static func start(_ spawn: () -> Int32?) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Opens and replaces regular files of this user. It refuses links, pipes and other users' files, since others may
+/// Opens and replaces regular files of this user. Opening refuses links, pipes and other users' files, since others may
 /// write in the same folder, such as `/tmp`.
 package enum OwnFile {
     /// - Parameter flags: Flags of open(2). `O_CREAT` creates a missing file with mode 0600.
@@ -40,7 +40,6 @@ package enum OwnFile {
         return status
     }
 
-    /// Reads from the descriptor's position. Throws ``FileError/tooLarge(path:)`` beyond `maximumBytes`.
     static func contents(
         of file: FileDescriptor, path: String, maximumBytes: Int = .max
     ) throws(FileError) -> [UInt8] {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread that waits in poll(2) for messages, descriptors and a deadline. After each of them it calls its loop's
+/// A thread that waits for a message, a descriptor or a deadline, and then calls its loop's
 /// ``PollLoop/turn(_:readable:)``.
 package final class PollThread<Message: Sendable>: Sendable {
     private struct State: Sendable {
@@ -78,7 +78,7 @@ package final class PollThread<Message: Sendable>: Sendable {
         return isFirst
     }
 
-    /// - Returns: `false` if the thread has already been started.
+    /// - Returns: `false` if the thread has already been started; otherwise ``start(_:)`` no longer starts it.
     package func cancel() -> Bool {
         self.state.withLock { state in
             if !state.isStarted { state.isClosed = true }
@@ -143,7 +143,7 @@ package final class PollThread<Message: Sendable>: Sendable {
 package protocol PollLoop<Message> {
     associatedtype Message: Sendable
 
-    /// Does all the work that is possible now. The first call has no messages.
+    /// Does all the work that is possible now. The first call may have no messages.
     ///
     /// - Parameters:
     ///   - messages: the messages since the last turn, oldest first.

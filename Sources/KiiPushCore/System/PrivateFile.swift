@@ -1,13 +1,14 @@
 import Glibc
 
-/// Reads and replaces files that hold tokens. They have mode 0600 and belong to this user.
+/// Reads and replaces files that hold tokens. They belong to this user, and are closed to others (mode 0600).
 package enum PrivateFile {
-    /// The largest file to read or write: 1 MiB.
+    /// The largest file to write and, by default, to read: 1 MiB.
     package static let maximumBytes = 1_048_576
 
     /// Reads the whole file; returns `nil` if it does not exist.
     ///
-    /// - Throws: ``FileError`` if the file cannot be read, belongs to another user, or is accessible to others.
+    /// - Throws: ``FileError`` if the file cannot be read, is too large, belongs to another user, or is accessible to
+    ///   others.
     package static func read(_ path: String, maximumBytes: Int = PrivateFile.maximumBytes) throws(FileError) -> [UInt8]?
     {
         guard let file = try OwnFile.openExisting(path) else { return nil }

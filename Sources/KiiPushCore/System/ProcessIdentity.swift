@@ -12,7 +12,7 @@ package struct ProcessIdentity: Sendable, Hashable {
         (self.processID, self.startTime, self.boot) = (processID, startTime, boot)
     }
 
-    /// Returns `nil` if no process has this ID, or if the process is a zombie.
+    /// Returns `nil` if no process has this ID, the process is a zombie, or `/proc` is unreadable.
     package init?(of processID: Int32) {
         guard let text = Self.read("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")"),
             let boot = Self.read("/proc/sys/kernel/random/boot_id")

@@ -2,8 +2,8 @@ import Glibc
 
 /// Reads files that decide where secrets go and which programs run.
 ///
-/// Such a file must belong to this user or root. No other user may be able to replace the file, a folder of its path
-/// or a link in it.
+/// Such a file must belong to this user or root. No other user may be able to write the file, or to replace it, a
+/// folder of its path or a link in it.
 package enum TrustedFile {
     /// Reads the whole file; returns `nil` if it does not exist.
     ///
@@ -79,7 +79,7 @@ package enum TrustedFile {
         guard stat(folder, &status) == 0 else { throw .system(path: folder, operation: "stat", code: errno) }
         try TrustedFile.requireTrustedOwner(status, folder)
         guard status.st_mode & 0o022 != 0 else { return }
-        // In a sticky folder, such as /tmp, only the owner of a name can replace it (inode(7)).
+        // In a sticky folder, such as /tmp, only the owners of a name and of the folder can replace it (inode(7)).
         guard status.st_mode & S_ISVTX != 0 else {
             throw .writableByOthers(path: folder, mode: UInt32(status.st_mode & 0o7777))
         }

@@ -18,7 +18,8 @@ package struct TurnClock: Sendable {
 
     package var now: Timestamp { Timestamp(millisecondsSinceEpoch: self.calendar / 1_000_000) }
 
-    /// Converts an instant into calendar time. Suspended time makes earlier instants too late, but keeps their order.
+    /// Converts an instant into calendar time. Instants from before a suspend of the machine become too late, in the
+    /// right order.
     package func timestamp(of point: MonotonicInstant) -> Timestamp {
         Timestamp(millisecondsSinceEpoch: (self.calendar - (self.monotonic - point.nanoseconds)) / 1_000_000)
     }
