@@ -111,7 +111,6 @@ public func kii_push_send(
 }
 
 extension KiiCall<[UInt8]> {
-    /// The result is the body of a successful answer.
     fileprivate init(method: String, path: String, mediaType: String, body: [UInt8]?) throws(CFailure) {
         guard let known = HTTPMethod(rawValue: method) else {
             throw .argument("method has to be GET, HEAD, POST, PUT, PATCH or DELETE")

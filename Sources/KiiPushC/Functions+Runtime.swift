@@ -58,7 +58,7 @@ public func kii_push_run(_ runtime: kii_push_runtime, _ error: UnsafeMutablePoin
     return status
 }
 
-/// Completions count until the runtime has stopped.
+/// Answers to handlers' calls count until the runtime has stopped.
 private func close(_ runtime: OpenRuntime) throws(CFailure) {
     try waiting("kii_push_close") { await runtime.close() }
     runtime.waitForObservers()

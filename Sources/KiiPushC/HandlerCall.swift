@@ -10,13 +10,13 @@ struct HandlerCall {
 
     let number: UInt64
     let runtime: ObjectIdentifier
-    /// The message's address; `nil` when the handler has returned.
+    /// The address of the message or command; `nil` when the handler has returned.
     private var address: UInt?
     private let isCommand: Bool
     let deadline: MonotonicInstant
     /// `nil` once the call is answered.
     private var completion: FetchCompletion?
-    /// The texts that the handler has read, freed when the handler returns.
+    /// The texts handed to the handler, freed when the handler returns.
     private var texts: [UInt] = []
 
     /// - Parameter address: a ``ThingCommand`` if `isCommand`, else a ``ReceivedMessage``.
@@ -39,7 +39,6 @@ struct HandlerCall {
     /// Whether the program has probably forgotten the call.
     func isOver(at now: MonotonicInstant) -> Bool { self.address == nil && self.deadline + Self.lateFor <= now }
 
-    /// `nil` when the handler has returned.
     var content: Content? {
         guard let start = self.address.flatMap(UnsafeRawPointer.init(bitPattern:)) else { return nil }
         return self.isCommand
