@@ -1,8 +1,8 @@
 /// The dead letters that no handler may see: undecodable, oversized, or on an unexpected topic. Senders can cause any
 /// number of them, so they may use only half of the dead letters' limit.
 struct RefusedRows {
-    /// Number and bytes of these dead letters. `nil`: not counted yet; counting starts when all dead letters together
-    /// exceed half of their limit.
+    /// Count of these dead letters; `nil` until all dead letters together exceed half of their limit, and after a
+    /// rollback.
     var tally: InboxCounts.Tally?
     var cursor: Int64 = 0
     var removed = 0
@@ -17,8 +17,8 @@ extension Inbox {
         return .init(rows: self.configuration.keepsDeadRows, bytes: bytes)
     }
 
-    /// Called for a new dead letter that no handler may see. If such rows exceed half of the dead letters' limit, cuts
-    /// the new row's payload or removes up to 16 of the oldest.
+    /// Called for each new dead letter that no handler may see. If these exceed half of the dead letters' limit, cuts
+    /// the new one's payload, or removes up to 16 of the oldest.
     func boundRefused(_ sequence: Int64, bytes: Int64, in transaction: InboxTransaction) throws(InboxError) {
         self.refused.tally?.add(bytes)
         self.refused.cursor = min(self.refused.cursor, sequence - 1)

@@ -1,5 +1,4 @@
 extension Inbox {
-    /// State that a process read from a file before the file was found damaged.
     package struct Remembered {
         let ledger: InboxLedger
         let installations: [Int64: String]

@@ -1,6 +1,7 @@
 extension Inbox {
     /// Compares the tables, indexes and counts, without reading payloads. Takes about 1 s for a million done rows, 2 s
-    /// for a million waiting rows. Returns the counts of the rows; throws `corrupt` if the file contradicts itself.
+    /// for a million waiting rows. Returns the counts of the rows; throws `corrupt` if rows, indexes or row counts
+    /// disagree.
     @discardableResult
     package func verify() throws(InboxError) -> InboxCounts {
         try self.connection.execute("BEGIN", step: "looking at every message")

@@ -63,7 +63,7 @@ package final class Inbox {
         guard !isReadOnly else { return }
         let counts = try self.verify()
         try InboxMark(ofInboxAt: path)?.require(in: ledger)
-        // A wrong number of bytes is corrected. It loses no message: the bytes only control back-pressure and pruning.
+        // A wrong number of bytes loses no message: the bytes only control back-pressure and pruning.
         if counts != ledger.counts { try self.transaction { _ in self.pending.counts = counts } }
         self.notices = try self.statements.readNotices()
         try connection.keepLogOnClose(false)

@@ -3,7 +3,6 @@ struct InboxLedger: Equatable {
     var counts = InboxCounts()
     var received: Int64 = 0
     var duplicates: Int64 = 0
-    /// Done rows that were removed.
     var pruned: Int64 = 0
     var expired: Int64 = 0
     var lost: Int64 = 0

@@ -50,9 +50,8 @@ package struct InboxMark: Equatable {
         guard Array(self.line.utf8) == Array(bytes[...end]) else { return nil }
     }
 
-    /// Overwrites the former mark in one write of the same length. A check sum shows whether a mark is complete.
-    /// Returns false on failure; the former mark, if still complete, then protects less. With `isFlushed`, the call
-    /// takes milliseconds.
+    /// Overwrites the former mark in one write of the same length; a check sum shows whether the mark is complete.
+    /// Returns false on failure. With `isFlushed`, the call takes milliseconds.
     @discardableResult
     func write(besides path: String, isFlushed: Bool) -> Bool {
         let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK

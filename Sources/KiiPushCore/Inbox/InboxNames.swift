@@ -7,8 +7,7 @@ import Glibc
 enum InboxNames {
     /// Runs `body` with the directory locked: a reader may lack the right to create a lock file.
     ///
-    /// - Throws: the errors of `body`; ``InboxError`` of kind `locked` after `limit`, of kind `cannotOpen` if the
-    ///   directory cannot be opened.
+    /// - Throws: the errors of `body`; ``InboxError`` of kind `locked` after `limit`, or `cannotOpen`.
     static func keep<Result>(
         of path: String, changes: Bool = false, within limit: Duration, _ body: () throws(InboxError) -> Result
     ) throws(InboxError) -> Result {

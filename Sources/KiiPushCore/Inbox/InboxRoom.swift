@@ -92,8 +92,8 @@ package struct InboxRoom {
     }
 }
 
-/// Limits for the parts of an inbox, as shares of the disk's free space plus the inbox's own files. Each kind of
-/// message so leaves space for the others. A row may occupy twice its counted bytes in the file.
+/// Limits for the parts of an inbox, as shares of the disk's free space plus the inbox's own files. A row may occupy
+/// twice its counted bytes in the file.
 package struct InboxShares: Sendable, Hashable {
     package static let leastRoom: Int64 = 2 << 20
     private static let leastLog: Int64 = 64 << 10

@@ -97,8 +97,8 @@ final class InboxSalvage {
 
     private var unfinished: Int64? { (self.ledger?.unfinished ?? self.mark?.unfinished).map { $0 + self.missing } }
 
-    /// The least number of lost messages; `nil` if unknown. An outdated index page lacks later messages, so the indexes
-    /// are trusted only if they agree with the counts in the file or its mark file, or if both are unreadable.
+    /// The least number of lost messages; `nil` if unknown. An outdated index page lacks later messages, so readable
+    /// counts in the file or its mark file must confirm the indexes.
     private var lostCount: Int64? {
         let unread = Int64(self.unread.count)
         if let indexed = self.indexed.map({ Int64($0) }) {

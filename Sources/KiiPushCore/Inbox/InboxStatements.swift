@@ -102,7 +102,7 @@ final class InboxStatements {
             "SELECT topic, original_length, payload FROM message WHERE sequence = ?1", "comparing a message")
         // `state < 4` repeats the condition of the partial index, which SQLite would otherwise not use. Without
         // likely(), SQLite searches by `state < 4` and sorts the whole backlog. Without the `+`, SQLite compiles the
-        // statement anew each time that the state differs.
+        // statement anew for each new state.
         self.page = rows(
             "installation = ?1 AND likely(state < 4) AND state = +?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4",
             "reading messages")

@@ -13,8 +13,6 @@ package struct InboxTransaction {
         return self.owner
     }
 
-    /// Stores a received message and returns its number.
-    ///
     /// - Parameters:
     ///   - storedAt: the start of this transaction, for the record; `nil`: not recorded.
     ///   - acknowledgedAt: the time of the acknowledgement; `nil` if there is none yet.
