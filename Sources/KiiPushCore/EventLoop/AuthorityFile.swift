@@ -1,8 +1,8 @@
 import CCurl
 import Glibc
 
-/// The file of certificates that a loop trusts. Before each TLS connection or request the loop checks whether the file
-/// has changed.
+/// The file of certificates that a loop trusts. The loop checks for changes of the file before each TLS connection or
+/// request.
 final class AuthorityFile {
     private struct Version: Equatable {
         let device: dev_t

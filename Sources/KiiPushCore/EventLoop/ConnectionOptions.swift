@@ -9,7 +9,6 @@ struct ConnectionOptions {
     private let trustsFileAlone: Bool
     private let authorities: AuthorityFile?
 
-    /// - Throws: `TransportError` with code `invalidConfiguration` if a setting is unusable.
     init(_ configuration: EventLoop.Configuration) throws(TransportError) {
         let tls = configuration.tls
         try ConnectionOptions.requireReadable(tls.caFile, "the CA file")

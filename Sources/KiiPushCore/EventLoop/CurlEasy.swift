@@ -1,7 +1,6 @@
 import CCurl
 import Glibc
 
-/// Used only on the loop's thread.
 final class CurlEasy {
     let raw: UnsafeMutableRawPointer
     private let errorBuffer: UnsafeMutablePointer<CChar>

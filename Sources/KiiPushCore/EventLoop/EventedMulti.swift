@@ -38,7 +38,6 @@ final class EventedMulti {
         // While it closes the last connections, libcurl would call back into a destroyed object. Unsetting cannot fail.
         _ = ccurl_multi_set_socket_callback(self.raw, nil, nil)
         _ = ccurl_multi_set_timer_callback(self.raw, nil, nil)
-        // Fails only for misuse: the owners have removed every easy handle.
         curl_multi_cleanup(self.raw)
     }
 
@@ -46,7 +45,6 @@ final class EventedMulti {
         try EventedMulti.check(ccurl_multi_set_long(self.raw, option, value))
     }
 
-    /// Starts `easy` at the next ``advance(at:)``.
     func add(_ easy: CurlEasy) throws(TransportError) {
         try EventedMulti.check(curl_multi_add_handle(self.raw, easy.raw))
     }
@@ -94,8 +92,8 @@ final class EventedMulti {
     /// Makes libcurl request a call for `easy` at once.
     ///
     /// When an address times out, libcurl 7.88 closes its socket, and tries the name's next address only in the next
-    /// call for the handle. It requests that call for the end of the connect timeout (curl's issue 11920). The end of a
-    /// pause requests it at once. `curl_multi_socket_all` would forget the calls that it requested for other handles.
+    /// call for the handle. libcurl requests that call only for the end of the connect timeout (curl's issue 11920),
+    /// but at the end of a pause at once. `curl_multi_socket_all` would forget the calls requested for other handles.
     private static func requestCall(for easy: UnsafeMutableRawPointer) {
         // Both calls fail for a handle that has lost its connection. Such a handle has no further address to try, so
         // the errors do not matter.

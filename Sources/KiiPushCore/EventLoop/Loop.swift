@@ -29,8 +29,8 @@ package protocol ByteStream: AnyObject {
     func resumeReading()
     /// Closes at once, and drops unsent bytes. The delegate is not called.
     func close()
-    /// Closes when all queued bytes are sent and the peer has closed too, or after the configured linger time. A stream
-    /// that is still connecting may close at once. Drops received bytes. The delegate is not called.
+    /// Closes when all queued bytes are sent and the peer has closed too, or after the configured linger time. Drops
+    /// received bytes. While connecting, may close at once. The delegate is not called.
     func closeAfterFlush()
 }
 
@@ -73,7 +73,6 @@ extension TurnDelegate {
 
 /// The owner of a foreign descriptor that the loop watches, such as another library's connection.
 package protocol DescriptorOwner: AnyObject {
-    /// Called on the loop's thread, between two turns.
     func descriptorReady()
 }
 

@@ -7,8 +7,6 @@ struct ProxyAddress {
     private let password: Secret?
 
     /// Without a scheme, the proxy is an HTTP proxy.
-    ///
-    /// - Throws: `TransportError`; its detail does not quote `text`.
     init(_ text: String) throws(TransportError) {
         guard let parts = curl_url() else { throw TransportError(.other, detail: "curl_url returned no handle") }
         defer { curl_url_cleanup(parts) }

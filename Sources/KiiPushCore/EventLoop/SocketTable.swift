@@ -1,4 +1,3 @@
-/// Used only on the loop's thread.
 final class SocketTable {
     enum Owner {
         case multi(EventedMulti)
@@ -36,7 +35,7 @@ final class SocketTable {
     func forgetAll() { self.watches = [:] }
 
     /// Removes the owner if libcurl still owns the descriptor. epoll keeps watching the descriptor, which saves two
-    /// system calls a request. The next event then removes the descriptor from epoll.
+    /// system calls a request. An event without an owner removes the descriptor from epoll.
     func release(_ descriptor: Int32) {
         if case .multi = self.watches[descriptor]?.owner { self.watches[descriptor]?.owner = nil }
     }

@@ -11,7 +11,6 @@ final class StreamGroup {
     private(set) var streams = 0
     var isStirred = false
 
-    /// - Parameter stirred: called when ``takeSettled(at:)`` has work.
     init(sockets: SocketTable, stirred: @escaping (StreamGroup) -> Void) throws(TransportError) {
         self.multi = try EventedMulti(sockets: sockets)
         self.multi.stirred = { [unowned self] in stirred(self) }

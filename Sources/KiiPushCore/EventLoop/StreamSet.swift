@@ -1,6 +1,5 @@
 import CCurl
 
-/// Used only on the loop's thread.
 final class StreamSet {
     /// A larger buffer is slower (measured). If the messages of one read come to 128 KiB and are freed before the next,
     /// glibc's malloc returns the memory to the kernel (mallopt(3)). The kernel then clears new pages for the next
@@ -94,7 +93,6 @@ final class StreamSet {
         var unfinished: [SocketStream] = []
         for (index, stream) in streams.enumerated() {
             if isSated() {
-                // Streams that had no turn go first in the next turn.
                 self.toDrain = streams[index...] + self.toDrain
                 break
             }

@@ -1,7 +1,6 @@
 import CCurl
 import Synchronization
 
-/// Used only on the loop's thread.
 final class Transfer {
     let easy: CurlEasy
     let ticket: TransferTicket
@@ -13,7 +12,6 @@ final class Transfer {
     private let isHeadEnough: Bool
     /// Called when the final response's head is complete, if the request needs only the head.
     var onHead: (() -> Void)?
-    // The reason why a callback stopped libcurl.
     private var refusal: TransportError?
 
     static func prepare(_ easy: CurlEasy, _ options: ConnectionOptions) throws(TransportError) {
@@ -86,7 +84,7 @@ final class Transfer {
         guard self.easy.integer(CURLINFO_NUM_CONNECTS) == 0 else { return false }
         switch self.easy.integer(CURLINFO_RESPONSE_CODE) {
         case 408:
-            // HTTP/2 answers each stream separately.
+            // HTTP/2 answers each stream separately, so a 408 answers the request.
             guard self.easy.integer(CURLINFO_HTTP_VERSION) <= CURL_HTTP_VERSION_1_1 else { return false }
             let sent = self.easy.microseconds(CURLINFO_PRETRANSFER_TIME_T)
             return self.easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) - sent < Transfer.longestGoodbye

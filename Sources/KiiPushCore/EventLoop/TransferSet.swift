@@ -1,6 +1,5 @@
 import CCurl
 
-/// Used only on the loop's thread.
 final class TransferSet {
     private static let spareHandles = 64
 
@@ -39,7 +38,7 @@ final class TransferSet {
             self.options.trustChanges(easy, usesTLS: !request.url.hasPrefix("http:"))
             let transfer = try Transfer(request, ticket: ticket, easy: easy, maximumBodyBytes: self.maximumBodyBytes)
             try self.multi.add(transfer.easy)
-            // libcurl does not check the time of a transfer that waits for a connection.
+            // libcurl does not check the time of a transfer that waits for a connection, so a timer does.
             let timer = self.schedule(ticket, after: request.timeout + TransferSet.grace)
             if let patience = request.bodyPatience {
                 transfer.onHead = { [weak self] in self?.allow(patience, forBodyOf: ticket) }

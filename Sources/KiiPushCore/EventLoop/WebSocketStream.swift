@@ -13,7 +13,6 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
     private let timeout: Duration
     private var timer: TimerID?
 
-    /// - Parameter timeout: the limit for the opening handshake, once the carrier is connected.
     init(_ upgrade: WebSocketUpgrade, delegate: any ByteStreamDelegate, timers: TimerHeap, timeout: Duration) {
         self.upgrade = upgrade
         self.delegate = delegate
