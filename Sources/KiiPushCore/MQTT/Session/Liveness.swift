@@ -12,7 +12,6 @@ struct Liveness: Sendable {
         var deadline: MonotonicInstant
         /// The time from each message to the new deadline.
         let patience: Duration
-        /// The latest deadline, however many messages arrive.
         let lastDeadline: MonotonicInstant
     }
 

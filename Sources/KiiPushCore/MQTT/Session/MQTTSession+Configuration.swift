@@ -7,11 +7,11 @@ extension MQTTSession {
         package var topicFilter: String
         /// The QoS to request. QoS 2 counts as QoS 1.
         package var requestedQoS = QoS.atLeastOnce
-        /// The time from one request to the next PINGREQ. Zero or less disables regular PINGREQ, and with it the
+        /// The time from one request to the next PINGREQ. Zero or less disables regular PINGREQ, and with it MQTT's
         /// detection of a dead connection. CONNECT carries whole seconds, rounded up, at most 65,535.
         package var keepAlive: Duration
-        /// The time limit for CONNACK, then for SUBACK. Each message before SUBACK restarts the limit, by at most three
-        /// keep-alives in total.
+        /// The time limit for CONNACK, then for SUBACK. Each message before SUBACK restarts the limit, for at most
+        /// three keep-alives more.
         package var connectTimeout: Duration
         /// The time limit for PINGRESP, restarted by messages like ``connectTimeout``. `nil`: ``keepAlive``, at most 20
         /// s.

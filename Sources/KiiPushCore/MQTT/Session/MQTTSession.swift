@@ -1,6 +1,6 @@
 /// A client's session with a broker, over any number of connections. A state machine without socket, clock or task:
-/// events in, bytes and messages out. The session acknowledges a QoS 1 message after the caller has called
-/// ``acknowledge(ticket:into:)`` for it, in order of reception, and only on the connection that brought the message.
+/// events in, bytes and messages out. The session acknowledges a QoS 1 message after the caller has permitted this, in
+/// order of reception, and only on the connection that brought the message.
 ///
 /// The session never requests QoS 2. A broker may still send QoS 2, if other software has used the client identifier.
 /// The session then answers with PUBREC instead of PUBACK, and answers every PUBREL (MQTT 3.1.1, 4.3.3). It marks a
@@ -92,7 +92,7 @@ package struct MQTTSession: Sendable {
         self.send(.connect(self.current.connect), into: &output)
     }
 
-    /// Ends the connection, and drops its unsent acknowledgements: the broker redelivers these messages.
+    /// Ends the connection, and drops its unsent acknowledgements: the broker can redeliver these messages.
     package mutating func transportClosed() {
         self.state = .disconnected
         self.queue.drop()

@@ -66,7 +66,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
 
     package var count: Int { self.rows.count }
 
-    /// The filter holds no row up to this number: the broker should not redeliver them. Scans all rows.
+    /// The filter holds no row up to this number: the broker should not redeliver such rows. Scans all rows.
     package var provenSequence: Int64 { self.rows.values.lazy.map { $0.sequence - 1 }.min() ?? self.lastSequence }
 
     package mutating func connectionOpened(firstTicket: UInt64) {

@@ -68,7 +68,6 @@ package struct FrameDecoder: Sendable {
         }
     }
 
-    /// Returns `false` when the input is used up.
     private mutating func receiveWholeFrames(
         _ input: RawSpan, at position: inout Int, _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
     ) throws(MQTTError) -> Bool {
