@@ -106,8 +106,8 @@ package final class ChildProcess: Sendable {
         self.state.withLock { if $0.ending == nil { kill(self.processID, number) } }
     }
 
-    /// Signals the child and its descendants. ``wait()`` then kills the rest of the group. Does nothing once the child
-    /// is reaped.
+    /// Signals the child's process group. ``wait()`` then kills the rest of the group. Does nothing once the child is
+    /// reaped.
     package func end(with signal: Int32) {
         self.state.withLock { state in
             // The kernel can reuse the group's number only after the leader is reaped.

@@ -8,7 +8,7 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
     case notAFile(path: String)
     /// The path names something other than a directory.
     case notADirectory(path: String)
-    /// The file holds credentials, but its mode lets the group or others read or write it.
+    /// The file holds credentials, but its mode gives the group or others access.
     case tooOpen(path: String, mode: UInt32)
     /// The file or the folder belongs to the user with this ID, not to the user who runs the program.
     case foreignOwner(path: String, owner: UInt32)
@@ -16,7 +16,7 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
     case writableByOthers(path: String, mode: UInt32)
     /// The file exceeds the size limit.
     case tooLarge(path: String)
-    /// The content has an invalid format; `reason` names the place.
+    /// The content has an invalid format; `reason` says more.
     case malformed(path: String, reason: String)
     /// A later version wrote the file, in a format that this version does not know.
     case newerFormat(path: String, version: Int)

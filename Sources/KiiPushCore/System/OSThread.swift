@@ -4,7 +4,6 @@ import Glibc
 package struct OSThread: Sendable {
     private let handle: pthread_t
 
-    /// - Throws: ``SystemError`` if the limit of threads is reached or no memory is left for the stack.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var handle = pthread_t()

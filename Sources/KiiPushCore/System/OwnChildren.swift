@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// The children that this process has started itself, in contrast to orphans that the kernel assigns to it.
+/// The children that this process has started itself, unlike orphans that the kernel assigns to it.
 package enum OwnChildren {
     private struct State {
         var starting = 0

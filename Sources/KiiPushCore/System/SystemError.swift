@@ -20,9 +20,8 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         SystemError("cannot \(action): \(self.failure)", code: self.code)
     }
 
-    /// Whether a retry may succeed. For the start of a program: if the machine lacks a resource, the disk fails, or a
-    /// process is writing the program's file. For other calls: unless a message exceeds the largest file size
-    /// (`EFBIG`).
+    /// Whether a retry may succeed. For a program's start: if the machine lacks a resource, the disk fails, or a
+    /// process is writing the program's file. Otherwise: unless a message exceeds the largest file size (`EFBIG`).
     package var isShortage: Bool {
         guard self.isOfProgram else { return self.code != EFBIG }
         return [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT, ENOLCK, EIO, ESTALE, ETXTBSY].contains(self.code)
