@@ -63,7 +63,6 @@ struct HandlerCall {
 
 /// The functions of `kii_push.h` for a call. They use and release completions outside the lock.
 extension HandlerCall {
-    /// The text is valid until the handler returns.
     static func handOut(
         _ number: UInt64, _ read: (Content) throws(CFailure) -> [UInt8]
     ) throws(CFailure) -> (start: UnsafeMutablePointer<CChar>, length: Int) {

@@ -21,7 +21,6 @@ struct HandleTable {
         return self.last
     }
 
-    /// - Returns: the call's number, and calls that are too late to answer, for the caller to release.
     mutating func add(_ make: (UInt64) -> HandlerCall) -> (number: UInt64, over: [HandlerCall]) {
         let over = self.calls.add(after: &self.last, make)
         return (self.last, over)

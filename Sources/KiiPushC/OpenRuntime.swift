@@ -75,8 +75,8 @@ final class OpenRuntime: Sendable {
             defer { state.agents = [] }
             return state.agents
         }
-        // Agents and runtime retain each other, so the runtime releases its agents here. It does so outside the lock,
-        // since an agent's `deinit` may call observers.
+        // Releases the agents, which retain the runtime. Outside the lock, since an agent's `deinit` may call
+        // observers.
         withExtendedLifetime(ended) {}
     }
 }

@@ -46,8 +46,6 @@ enum Callback: Int {
 }
 
 /// Runs `body` in a task and waits for it. The calling thread must not be one of the pool that runs tasks.
-///
-/// - Parameter function: the C function's name, for errors.
 func waiting<Value: Sendable>(
     _ function: String, _ body: @escaping @Sendable () async throws -> Value
 ) throws(CFailure) -> Value {

@@ -3,7 +3,6 @@ import Glibc
 /// In bytes; also the limit for JSON.
 private let longestText = 4 << 20
 
-/// - Parameter name: the argument's name, for errors.
 func text(_ start: UnsafePointer<CChar>?, _ length: Int, _ name: String) throws(CFailure) -> String {
     let bytes = try data(start, length, name, atMost: longestText)
     guard let text = String(validating: bytes, as: UTF8.self) else { throw .argument("\(name) is not UTF-8") }
