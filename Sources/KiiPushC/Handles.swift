@@ -13,7 +13,6 @@ struct HandleTable {
         return self.last
     }
 
-    /// - Returns: `nil` if the runtime's handle, `number`, has ended meanwhile.
     mutating func add(_ agent: HostedAgent, to number: UInt64) -> UInt64? {
         guard self.runtimes[number] != nil else { return nil }
         self.last += 1

@@ -24,7 +24,7 @@ extension EventLoop {
         package var userAgent = UserAgent.ofLibrary
         /// The largest response body in bytes, after decompression. Default 4 MiB.
         package var maximumBodyBytes = 4 << 20
-        /// About the most bytes to read from one stream in one turn. Default 1 MiB.
+        /// The approximate limit in bytes for reading one stream in one turn. Default 1 MiB.
         package var drainBytes: Int
         /// The time limit for name lookup, connecting, proxy and TLS handshake together. Default 10 s.
         package var connectTimeout: Duration
@@ -33,8 +33,7 @@ extension EventLoop {
         /// The most streams that connect to one target at once. Further streams wait; their connect timeout starts
         /// after the wait. Default 256.
         package var maximumConnectsPerTarget = 256
-        /// The longest that ``ByteStream/closeAfterFlush()`` waits for the peer to read all bytes and close. Default 5
-        /// s.
+        /// The longest wait of ``ByteStream/closeAfterFlush()`` for the peer to read all and close. Default 5 s.
         package var lingerTimeout: Duration
         package var readClocks: @Sendable () -> ClockReading?
 

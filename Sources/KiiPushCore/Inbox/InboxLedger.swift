@@ -32,7 +32,7 @@ struct InboxLedger: Equatable {
     }
 }
 
-/// Rows and bytes by state. Every transaction updates them, so nobody has to count the rows.
+/// Rows and bytes by state. Every transaction updates them, so reading them needs no pass over the rows.
 package struct InboxCounts: Sendable, Hashable {
     package struct Tally: Sendable, Hashable {
         package var rows: Int64 = 0

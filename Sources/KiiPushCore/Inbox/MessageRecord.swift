@@ -27,14 +27,13 @@ public struct MessageRecord: Sendable, Hashable {
 
     /// An event that should be in the record, and is not.
     package enum Gap: Sendable, Hashable {
-        /// The time of storing. The inbox was damaged.
+        /// The time of storing is missing, since the inbox was damaged.
         case storing
-        /// The acknowledgement and its time. The process ended before the inbox wrote them, or the connection ended
-        /// first.
+        /// The acknowledgement is missing: the process ended before the inbox wrote it, or the connection ended first.
         case acknowledgement
-        /// The handler's answer and its time. The inbox was damaged.
+        /// The handler's answer is missing, since the inbox was damaged.
         case answer
-        /// Some of the other events: there were more than 256, or a part of the record is unreadable.
+        /// Other events are missing: there were more than 256, or a part of the record is unreadable.
         case laterEvents
     }
 
@@ -54,7 +53,7 @@ public struct MessageRecord: Sendable, Hashable {
     package var isRetained: Bool
     /// The MQTT packet identifier; `nil` at QoS 0.
     package var packetID: Int?
-    /// The number of the connection that received the message. It rises with each connection of the installation.
+    /// The number of the connection that received the message. It rises with each connection in one run of the program.
     package var connection: Int64
     /// When the message arrived.
     public var receivedAt: Timestamp

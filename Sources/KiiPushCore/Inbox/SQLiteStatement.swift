@@ -158,7 +158,7 @@ extension Array: SQLiteValue where Element == UInt8 {
     func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, blob: self) }
 }
 
-/// Milliseconds since 1970.
+/// Stored as milliseconds since 1970.
 extension Timestamp: SQLiteValue {
     func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) {
         try target.bind(index, self.millisecondsSinceEpoch)

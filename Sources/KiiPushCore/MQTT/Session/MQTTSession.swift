@@ -69,7 +69,7 @@ package struct MQTTSession: Sendable {
 
     package var nextTicket: UInt64 { self.queue.nextTicket }
 
-    /// The ticket of the first unsent acknowledgement, or else the next ticket.
+    /// The ticket of the first unsent acknowledgement, or the next ticket if all are sent.
     package var firstUnacknowledgedTicket: UInt64 { self.queue.firstUnsent }
 
     /// Number of unsent acknowledgements. The caller pauses reading if this number is too high.
