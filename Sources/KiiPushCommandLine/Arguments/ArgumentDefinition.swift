@@ -14,7 +14,7 @@ package struct ArgumentDefinition {
     /// The default as written on a command line. `nil`: help shows no default.
     var defaultText: String?
     package var completion = CompletionKind.none
-    /// The value if the option is given without a value; `nil` if the option requires a value.
+    /// The value if a command line has the option without a value; `nil` if the option requires a value.
     var bareText: String?
     var section: String?
 
@@ -57,7 +57,7 @@ extension ArgumentDefinition {
     }
 }
 
-/// The spelling of an option or flag. The long name comes from the property: `completeAs` becomes `--complete-as`.
+/// The spelling of an option or flag. By default the property gives the long name: `--complete-as` for `completeAs`.
 package enum NameSpecification {
     case long
     case shortAndLong
@@ -92,7 +92,7 @@ package struct BoundArgument {
 }
 
 extension ParsableArguments {
-    /// The declared values in the order of the source. A group's values have the group's position.
+    /// The options, flags and arguments in the order of their declaration. A group's members have the group's position.
     package func boundArguments(section: String? = nil) -> [BoundArgument] {
         Mirror(reflecting: self).children.flatMap { child -> [BoundArgument] in
             if let group = child.value as? any DeclaredGroup { return group.boundArguments() }

@@ -1,5 +1,5 @@
-/// A command for help and completion: its texts, values and subcommands. Values are read on demand, because a page that
-/// lists commands needs none.
+/// A command for help and completion: its texts, options, arguments and subcommands. Options and arguments are read
+/// only when needed.
 package struct CommandDescription {
     package let type: any ParsableCommand.Type
     package let configuration: CommandConfiguration
@@ -14,7 +14,6 @@ package struct CommandDescription {
         self.topics = topics ?? self.configuration.topics
     }
 
-    /// The command's values, then `--help`. The tool itself also has `--version`.
     package var arguments: [ArgumentDefinition] {
         let help = ArgumentDefinition(kind: .flag, short: "h", long: "help", help: "Show this page.")
         let version = ArgumentDefinition(kind: .flag, long: "version", help: "Print the version.")

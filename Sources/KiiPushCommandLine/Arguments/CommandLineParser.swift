@@ -13,7 +13,7 @@ struct CommandLineParser {
         if words.first == "--version", let version = tool.configuration.version {
             return .show("\(tool.name) \(version)\n")
         }
-        // For tools without a `complete` command. `kii-push` has one, which also completes names from this machine.
+        // For tools without a `complete` command. `kii-push` has one, which also completes profiles and messages.
         if words.first == "complete", !tool.configuration.subcommands.contains(where: Self.completes) {
             return .show(Completion(tool: tool, ask: { _, _ in [] }).text(Array(words.dropFirst(2))))
         }

@@ -14,8 +14,8 @@ package struct Completion {
         self.ask = ask
     }
 
-    /// The answer to a shell's completion script: in each line a candidate, a tab and a description, or the kind of
-    /// name that the shell completes itself.
+    /// The answer to a shell's completion script: a line for each candidate, with a tab and its description if it has
+    /// one. `:file`, `:directory` or `:program` tells the shell to complete such names itself.
     package func text(_ words: [String]) -> String {
         switch self.answer(words) {
         case .shell(let kind): ":\(kind)\n"

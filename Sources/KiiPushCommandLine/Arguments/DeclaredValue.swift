@@ -6,10 +6,11 @@ package protocol ArgumentValue {
 
     static var isRepeating: Bool { get }
 
-    /// The value without any word; `nil` if a word is required.
+    /// The value if the command line has no word for it; `nil` if a word is required.
     static var absent: Self? { get }
 
-    /// Adds a word. `earlier` is the value of the earlier words; `nil` for the first word.
+    /// The value after one more word. An array adds the word to `earlier`, the value of the earlier words; others
+    /// ignore it.
     static func taking(_ word: Word, after earlier: Self?) -> Self
 
     var argumentText: String? { get }
@@ -42,7 +43,7 @@ package protocol DeclaredArgument {
 
 /// The storage that the parser fills. A class, so that copies of a command share it.
 package protocol ArgumentBox: AnyObject {
-    /// The words of the value. A flag has one empty word.
+    /// The words given for the value, empty if none were. A given flag has one empty word.
     var words: [String] { get }
 
     func take(_ text: String?) -> String?

@@ -1,10 +1,10 @@
-/// Values that several commands share. Help lists them below their own heading.
+/// Options and arguments that several commands can share.
 @propertyWrapper
 package struct OptionGroup<Group: ParsableArguments>: DeclaredGroup {
     private let title: String?
     package let wrappedValue = Group()
 
-    /// - Parameter title: the heading. Without a title, help lists the values among the command's own.
+    /// - Parameter title: the heading in help. Without a title, help lists the group among the command's own options.
     package init(title: String? = nil) {
         self.title = title
     }

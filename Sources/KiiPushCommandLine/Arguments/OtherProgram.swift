@@ -8,8 +8,8 @@ package struct OtherProgram {
 
     /// Replaces this process with the program, which is in this program's directory or along the PATH.
     ///
-    /// - Throws: ``CommandFailure`` with exit 66 if the program is not installed, and with 78 if it has another
-    ///   version.
+    /// - Throws: ``CommandFailure`` with exit 66 if the program is not installed or cannot be started, and with 78 if
+    ///   it names another version or none.
     package func run(_ words: [String]) throws {
         guard let path = self.besideThisOne ?? ProgramLookup.path(of: self.name) else {
             throw CommandFailure(.missingInput, "\(self.name) is not installed: the package \(self.name) has it")
@@ -30,7 +30,7 @@ package struct OtherProgram {
         return ProgramLookup.path(of: "\(own[...end])\(self.name)")
     }
 
-    /// The first line of the program's `--version`, within 5 s; empty if there is none.
+    /// The first line of the program's `--version`, as far as it comes within 5 s.
     ///
     /// - Throws: ``CommandFailure`` with exit 66 if the program cannot be started.
     private static func version(of path: String) throws -> String {

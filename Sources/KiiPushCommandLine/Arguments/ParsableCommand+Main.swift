@@ -4,11 +4,12 @@ import KiiPushCore
 extension ParsableCommand {
     package static func main() async {
         StandardStream.reserveDescriptors()
-        // A write to a closed pipe then returns an error instead of killing the process.
+        // If SIGPIPE is ignored, a write to a closed pipe returns an error instead of killing the process.
         signal(SIGPIPE, SIG_IGN)
         // The parent may have ignored SIGCHLD. This process would then get no exit status of its children.
         signal(SIGCHLD, SIG_DFL)
-        // An ``Activator``'s program may run this one, but the messages on the descriptor are for that program alone.
+        // The variable names the descriptor with messages for an ``Activator``'s program. If that program runs this
+        // one, this one must not read them.
         unsetenv(MessageFeed.launchVariable)
         Self.actAsFirstProcess()
         let words = Array(CommandLine.arguments.dropFirst())
@@ -17,10 +18,10 @@ extension ParsableCommand {
 
     private static func actAsFirstProcess() {
         guard OwnChildren.mayBeOrphans else { return }
-        // Without the thread, orphans stay zombies; everything else works.
+        // Without the thread that reaps orphans, they stay zombies. Commands work all the same.
         try? OwnChildren.reapOthers()
         guard getpid() == 1 else { return }
-        // The kernel drops signals that process 1 does not handle, so signals could not end a command.
+        // The kernel drops these signals if process 1 does not handle them. They would then not end a command.
         for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { signal(number) { _exit(128 + $0) } }
     }
 

@@ -1,7 +1,5 @@
-/// Values that are read from a command line. Each property is declared with ``Option``, ``Flag``, ``Argument`` or
-/// ``OptionGroup``. Parsing and help use the same declarations.
-///
-/// The API is the same as swift-argument-parser's, so a command can move there with changed imports.
+/// Values that are read from a command line, declared with ``Option``, ``Flag``, ``Argument`` or ``OptionGroup``.
+/// Parsing and help use the same declarations. The names follow swift-argument-parser.
 package protocol ParsableArguments: SendableMetatype {
     init()
 
@@ -26,7 +24,7 @@ extension ParsableCommand {
 
 package struct CommandConfiguration: Sendable {
     package var commandName: String
-    /// One line, with a full stop.
+    /// The command's purpose in one line, with a full stop.
     package var abstract: String
     /// Example command lines, each with its purpose. Help shows them before the options.
     package var examples: [(purpose: String, line: String)] = []
@@ -42,9 +40,9 @@ package struct CommandConfiguration: Sendable {
     /// The exit codes of this command besides 0 and 64.
     package var exitCodes: [ExitStatus] = []
     package var environment: [EnvironmentVariable] = []
-    /// The program that runs the command, with all words after the command's name.
+    /// The other program that runs the command, with the words after the command's name; `nil`: this tool runs it.
     package var program: String?
-    /// Only for the tool itself: commands and options of another program, and that program.
+    /// Only for the tool itself: `words` that `program` has and this tool lacks. Errors about them name the program.
     package var elsewhere: (words: [String], program: String)?
     /// Only for the tool itself: the pages of `help` that belong to no command.
     package var topics: [String]

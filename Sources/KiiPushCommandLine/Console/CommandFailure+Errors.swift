@@ -2,8 +2,7 @@ import Glibc
 import KiiPushCore
 
 extension CommandFailure {
-    /// Describes any error for the command line. The library's error says what failed and what to do; this adds the
-    /// exit code.
+    /// Describes any error for the command line: mostly its own text, with an exit code and sometimes a hint.
     package init(describing error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure

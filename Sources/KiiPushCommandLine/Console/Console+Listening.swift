@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// Output of `listen`. `-->` marks a message, `<--` its answer, `!` trouble, and `>` a change of state.
+/// Lines about messages: `-->` marks a message, `<--` its outcome, `!` trouble, and `>` a change of state.
 extension Console {
     package func show(_ message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp = .now()) throws {
         guard !self.options.json else { return try self.object("message") { message.describe(context, in: &$0) } }
@@ -15,12 +15,11 @@ extension Console {
         try self.line(([head] + details).joined(separator: "\n                 "))
     }
 
-    /// Shows the outcome of a message.
+    /// Shows the event if it tells the outcome of a message.
     ///
     /// - Parameters:
     ///   - elapsed: the time since the handler was called.
-    ///   - outcome: the outcome of an attempt outside this process, if known.
-    ///   - agent: the message's agent, in a fleet.
+    ///   - outcome: the result of the program or server that handled the message, if known.
     package func show(
         _ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome? = nil, of agent: String? = nil,
         at time: Timestamp = .now()
@@ -51,7 +50,6 @@ extension Console {
             "verdict", verdict.members(of: message.id, at: time, after: elapsed) + agent + (outcome?.members ?? []))
     }
 
-    /// Shows a connection after the broker has granted the subscription.
     private func show(_ connection: PushEvent.Connection, of installationID: String) throws {
         let version = "MQTT \(connection.protocolVersion)"
         let qos = connection.qualityOfService

@@ -103,7 +103,7 @@ private struct TraceWords {
 
 extension MessageRecord {
     fileprivate func offset(of event: MessageEvent) -> Int64 {
-        // Wraps around: a damaged record may hold any number.
+        // `&-` wraps around instead of trapping: a damaged record may hold any number.
         event.at.millisecondsSinceEpoch &- self.receivedAt.millisecondsSinceEpoch
     }
 
@@ -122,8 +122,8 @@ extension MessageRecord {
     }
 
     package var begunAttempts: Int {
-        // `opened` and `retried` restart the numbers at 1. The event `isolated` names an attempt that ended the process
-        // before the attempt's start was recorded.
+        // After `opened` and `retried`, attempts are numbered from 1 again. `isolated` is stored before its attempt
+        // starts: if the attempt ends the process, `started` is missing.
         var (before, latest) = (0, 0)
         for event in self.events {
             switch event.kind {

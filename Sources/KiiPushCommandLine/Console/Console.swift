@@ -60,10 +60,10 @@ package struct Console: Sendable {
     /// Writes progress to standard error, unless `--quiet`.
     package func status(_ text: String) { if !self.options.quiet { self.error(text) } }
 
-    /// Writes the state of a connection to standard error, unless `--quiet`. With `--json` there is an object instead.
+    /// Writes the state of a connection to standard error, unless `--quiet` or `--json`.
     package func state(_ text: String) { if !self.options.json { self.status(text) } }
 
-    /// Writes trouble to standard error, even with `--quiet`. With `--json` there is an object instead.
+    /// Writes trouble to standard error, even with `--quiet`, unless `--json`.
     package func trouble(_ text: String) { if !self.options.json { self.error(text) } }
     package func detail(_ text: String) { if self.options.verbose { self.error(self.statusStyle(text, .dim)) } }
 

@@ -24,9 +24,8 @@ package struct DecisionReport: Sendable {
         }
     }
 
-    /// - Parameter list: the command that lists the messages.
-    /// - Throws: ``CommandFailure`` with exit 66 for an unknown message. Otherwise with exit 75 for a message whose
-    ///   handler is running, or without an answer of a gateway.
+    /// - Throws: ``CommandFailure`` with exit 66 for an unknown message. Otherwise with exit 75 if a message's handler
+    ///   is running, or if no gateway has answered.
     package func end(list: String) throws {
         if !self.missing.isEmpty {
             let them = self.missing.map { "#\($0)" }.joined(separator: ", ")

@@ -1,7 +1,8 @@
 import Glibc
 
 enum DescriptorLimit {
-    /// The fewest file descriptors. Swift's runtime ends the process if it gets no descriptor for waiting or sleeping.
+    /// The fewest descriptors with which a command runs. Swift's runtime ends the process if it gets none for waiting
+    /// or sleeping.
     private static let least: rlim_t = 64
 
     /// - Throws: ``CommandFailure`` with exit 75 if the limit of open files is too low.

@@ -15,7 +15,7 @@ extension String {
 }
 
 extension Character {
-    /// 0, 1 or 2. A character of several Unicode scalars is as wide as its widest scalar.
+    /// 0, 1 or 2: mostly the width of the widest Unicode scalar.
     fileprivate var displayWidth: Int {
         // Variation selector 16 requests an emoji, which is wide.
         if self.unicodeScalars.contains("\u{fe0f}"), self.unicodeScalars.count > 1 { return 2 }
@@ -24,7 +24,7 @@ extension Character {
 }
 
 extension Unicode.Scalar {
-    /// Blocks whose characters are all wide.
+    /// Blocks of wide characters. A few characters in them are narrow.
     ///
     /// - Source: Unicode Standard Annex 11, EastAsianWidth.txt: W and F.
     private static let wideBlocks: [ClosedRange<UInt32>] = [
@@ -47,7 +47,8 @@ extension Unicode.Scalar {
 }
 
 extension StandardStream {
-    /// The number of columns for wrapped text, from 40 to 100: `COLUMNS`, else the terminal's; 80 without a terminal.
+    /// The number of columns for wrapped text, from 40 to 100: `COLUMNS`, else the terminal's; 80 if unknown or without
+    /// a terminal.
     package func textWidth() -> Int {
         guard self.isTerminal else { return 80 }
         let columns = EnvironmentVariable.columns.text.flatMap { Int($0) } ?? self.terminalColumns

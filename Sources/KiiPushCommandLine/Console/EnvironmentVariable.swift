@@ -11,7 +11,6 @@ package enum EnvironmentVariable: CaseIterable, Sendable {
         .profile, .configurationFile, .baseURL, .appID, .appKey, .clientID, .clientSecret,
     ]
 
-    /// The variables for a fleet's database: its address and its password file.
     package static let ofGateways: [EnvironmentVariable] = [.store, .passwordFile]
 
     package var name: String { self.texts.name }
@@ -58,7 +57,7 @@ package enum EnvironmentVariable: CaseIterable, Sendable {
 }
 
 extension EnvironmentVariable {
-    /// `nil` if the variable is not set. An empty value counts as set.
+    /// The variable's value; `nil` if the variable is not set. An empty value counts as set.
     package var value: String? { getenv(self.name).map { String(cString: $0) } }
 
     package var text: String? { self.value.flatMap { $0.isEmpty ? nil : $0 } }

@@ -26,7 +26,8 @@ struct MessageText {
         return rows.compactMap { label, value in value.map { (label, $0) } }
     }
 
-    /// The source of the message in one word: `topic=alerts`, `bucket=user:u1/notes`, `direct`.
+    /// The source of the message in one word: `topic=alerts`, `bucket=user:u1/notes`, or `from=admin`; empty if
+    /// unknown.
     var source: String {
         if let topic = self.message.sourceTopic { return "topic=\(topic.scope.text(of: topic.id).terminalSafe)" }
         if let bucket = self.message.sourceBucket { return "bucket=\(bucket.scope.text(of: bucket.id).terminalSafe)" }

@@ -1,9 +1,9 @@
 import Glibc
 import KiiPushCore
 
-/// Writes to a descriptor on its own thread. Only this thread blocks if the reader is slow.
+/// Writes to a descriptor on its own thread, so that a slow reader blocks tasks only when 4 MiB are queued.
 ///
-/// Tasks share a few threads. If a task blocked in write(2), messages and the signal that ends the command could be
+/// Tasks share a few threads. If tasks blocked in write(2), messages and the signal that ends the command could be
 /// delayed.
 package final class OutputQueue: Sendable {
     private struct State {
@@ -13,7 +13,6 @@ package final class OutputQueue: Sendable {
         var failure: (any Error)?
         var hasThread = false
         var isHurried = false
-        /// Whether the queue has stopped writing because the reader does not read.
         var isAbandoned = false
         var leftOut = 0
         var waiters: [(position: Int, written: OneShot<Void>)] = []
@@ -43,11 +42,11 @@ package final class OutputQueue: Sendable {
     }
 
     /// Announces the end of the command. A queue then drops its output if the reader reads nothing for 2 s. Output to a
-    /// file is always completed.
+    /// regular file is not dropped.
     static func hurry() { for queue in self.all.withLock({ $0 }) { queue.hurry() } }
 
-    /// Queues a line without blocking. If the queue is full, the line is dropped, and the next line says how many were
-    /// dropped.
+    /// Queues a line without waiting for room. If the queue is full, the line is dropped. A note before the next line
+    /// tells the number of dropped lines.
     func putLine(_ bytes: [UInt8]) {
         self.put { state in
             guard state.pending < Self.mostBytes else { return state.leftOut += 1 }
@@ -59,7 +58,7 @@ package final class OutputQueue: Sendable {
         }
     }
 
-    /// Queues bytes. Blocks only if 4 MiB are queued already. Call ``written()`` to write no faster than the reader
+    /// Queues bytes. Blocks while 4 MiB are queued already. Call ``written()`` to write no faster than the reader
     /// reads.
     ///
     /// - Throws: the error of an earlier write.
@@ -96,7 +95,7 @@ package final class OutputQueue: Sendable {
         }
         guard isFirst else { return }
         do throws(SystemError) {
-            // A thread, because tasks may occupy all threads for tasks.
+            // A thread and no task: other tasks may occupy all threads of the task pool.
             try OSThread(name: "kii-output-end") {
                 var last: Int?
                 while case let (written, pending) = self.state.withLock({ ($0.written, $0.pending) }),

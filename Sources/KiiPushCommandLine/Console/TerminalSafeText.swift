@@ -42,7 +42,7 @@ extension Unicode.Scalar {
     fileprivate var shapesNeighbours: Bool { self.isJoiner || self.selectsVariant }
 
     /// Whether the character is meaningful after `previous`. Joiners and selectors have no meaning after Latin, Greek
-    /// and Cyrillic letters, whose code points are all below the Arabic ones, and hardly any after each other.
+    /// and Cyrillic letters (mostly below U+0600), and mostly none after another joiner or selector.
     fileprivate func canFollow(_ previous: Unicode.Scalar?) -> Bool {
         guard self.shapesNeighbours else { return true }
         guard let previous, previous.value >= 0x0600 else { return false }

@@ -14,8 +14,8 @@ package struct TerminalStyle: Sendable {
 
     static let plain = TerminalStyle(choice: .never, stream: .output)
 
-    /// The order of precedence: `--color`, `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, and whether `stream` is a
-    /// terminal.
+    /// Whether to use colours is decided, in this order, by `--color`, `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`,
+    /// `TERM`, and whether `stream` is a terminal.
     package init(choice: ColorChoice, stream: StandardStream) {
         switch choice {
         case .always: self.isColored = true

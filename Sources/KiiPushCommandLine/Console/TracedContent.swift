@@ -22,7 +22,7 @@ struct TracedContent {
             self.text = "thing-if command"
             self.members = [("kind", "thingCommand")]
         } catch {
-            // The error names positions and types, never a value.
+            // A list may show the error: it names positions and types, but no value of the payload.
             self.text = "unknown: \(error.description.terminalSafe)"
             self.members = []
         }

@@ -10,7 +10,7 @@ package final class WaitingNote: Sendable {
 
     private let state = Locked(State())
 
-    /// `nil` if standard error is no terminal.
+    /// `nil` with `--json` or `--quiet`, or if standard error is no terminal that can erase a line.
     package init?(_ options: Console.Options) {
         guard !options.json, !options.quiet, StandardStream.error.isTerminal,
             EnvironmentVariable.terminal.value != "dumb"

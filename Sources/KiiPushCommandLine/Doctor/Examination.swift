@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Runs checks, and skips a check if a check that it needs has failed.
+/// Runs checks, and skips a check if the finding of a check that it needs is in the way (``Finding/isInTheWay``).
 package struct Examination {
     private(set) var checks: [Check] = []
     package let limit: Duration
@@ -8,7 +8,7 @@ package struct Examination {
     private let report: (Check) throws -> Void
 
     package init(time: Duration, report: @escaping (Check) throws -> Void) {
-        // On the longest path four checks may time out before the last check runs.
+        // A check that times out leaves time for others.
         self.limit = time * 3 / 10
         self.end = .now + time
         self.report = report
@@ -40,7 +40,7 @@ package struct Examination {
         }
     }
 
-    /// The result of `body`; `nil` if it took longer than `steps` times the limit and was cancelled.
+    /// The result of `body`; `nil` if it did not end within `steps` times the limit or within the examination's time.
     package func inTime<Result: Sendable>(
         steps: Int = 1, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result? {

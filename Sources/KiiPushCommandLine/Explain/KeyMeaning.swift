@@ -32,8 +32,8 @@ struct KeyMeaning {
         self.init(text, "Kii: \(source)")
     }
 
-    /// The key in Apple's spelling. Kii's requests write in camel case the keys that the delivered payload writes with
-    /// dashes.
+    /// The key in Apple's spelling, with dashes, as in the delivered payload. Kii's requests write these keys in camel
+    /// case.
     static func dashed(_ key: String) -> String {
         key.reduce(into: "") { text, character in
             text += character.isUppercase ? "-\(character.lowercased())" : character == "_" ? "-" : String(character)
@@ -42,8 +42,8 @@ struct KeyMeaning {
 
     /// Whether the sender probably meant a key beside `aps` to be in `aps`.
     ///
-    /// - Parameter aps: the payload's `aps`; `nil` without one, as over MQTT. Words such as `badge` are then custom
-    ///   keys.
+    /// - Parameter aps: the payload's `aps`; `nil` without one, as over MQTT. Words such as `badge` then count as
+    ///   custom keys.
     static func belongsIntoAPS(_ key: String, beside aps: JSONValue?) -> Bool {
         let dashed = Self.dashed(key)
         guard Self.aps[dashed] != nil, aps?[dashed] == nil else { return false }

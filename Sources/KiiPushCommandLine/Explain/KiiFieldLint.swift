@@ -18,7 +18,7 @@ struct KiiFieldLint {
         JSONPointer(tokens: [field.key(in: self.message.keyFamily)])
     }
 
-    /// If Kii never writes this value, the key probably is the sender's own.
+    /// Reports a value that Kii does not write: the key is then probably the sender's own.
     private mutating func checkValue(of field: MessageField) {
         guard let value = self.message[field.key(in: self.message.keyFamily)], !value.isNull else { return }
         let problem: String? =

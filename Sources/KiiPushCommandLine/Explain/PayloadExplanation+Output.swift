@@ -52,7 +52,6 @@ extension PayloadExplanation {
             + problems.map { "\($0.code.name) at \($0.place)" }.joined(separator: ", ")
     }
 
-    /// The findings and the meaning of a payload, for the emulator's page.
     package static func forPage(_ payload: [UInt8]) -> JSONValue {
         func finding(_ severity: String, _ pointer: String, _ text: String) -> JSONValue {
             ["severity": JSONValue(severity), "pointer": JSONValue(pointer), "text": JSONValue(text)]
