@@ -1,9 +1,9 @@
 package import KiiPushCore
 
-/// The environment of a command: facts about its message, without secrets of this process.
+/// The environment of handlers' programs: variables that they do not inherit, and for a command facts about its
+/// message.
 package enum ChildEnvironment {
     /// Variables with secrets of this program, and variables that a service manager sets only for this program.
-    /// Programs with this library do not get them either: they never call the cloud as this profile.
     package static let withheld = Set(
         [
             .notifySocket, .watchdogProcess, .watchdogMicroseconds, .appKey, .clientID, .clientSecret, .password,

@@ -35,7 +35,8 @@ final class CommandHandler: OutsideHandler {
 
     func begin() {
         guard let directory else { return }
-        // Activators without such a file start with their first message: an unused activator needs no thread.
+        // Begins only activators whose process file an earlier run left. The others begin with their first message: an
+        // unused activator needs no thread.
         for number in LeftoverPrograms.numbers(in: directory) where number <= self.activators.count {
             self.activators[number - 1].begin()
         }

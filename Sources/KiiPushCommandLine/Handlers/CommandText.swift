@@ -1,8 +1,7 @@
-/// A command as text: a word of the command line, or a value in a file.
+/// A command as text: the value of `--exec`, or of `exec` in config.json.
 ///
-/// Without a shell, the text is split by simple rules. Blanks separate words. Text between single quotes is literal.
-/// Text between double quotes is literal except for backslashes. A backslash makes the next character literal.
-/// Variables, patterns and pipes are not supported.
+/// Without a shell, white space separates words. Single and double quotes keep white space in a word. Outside single
+/// quotes, a backslash makes the next character literal. Variables, patterns and pipes are not supported.
 struct CommandText: ExpressibleByArgument, Sendable, Hashable {
     let text: String
 

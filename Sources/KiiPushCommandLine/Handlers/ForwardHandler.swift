@@ -1,14 +1,14 @@
 import KiiPushCore
 
-/// Posts each message to a server. The HTTP status is the answer.
+/// Posts each message to a server, which answers by its HTTP status.
 ///
-/// Redirects are not followed: they mean a wrong address, so the attempt fails. After `Retry-After`, the server gets no
-/// message until that time, for 5 min at most. The wait does not count as an attempt.
+/// Redirects are not followed: they mean a wrong address, so the attempt fails. After a failure with `Retry-After`, no
+/// message is sent until that time, for 5 min at most. Waiting uses up no attempt.
 final class ForwardHandler: OutsideHandler {
     private static let longestPause = Duration.seconds(300)
     /// The time limit for the response body. The connection can be reused only if the body is read to its end.
     private static let bodyPatience = Duration.seconds(1)
-    /// With this field a handler rejects a message for good. A 4xx status alone may come from a web server.
+    /// A 4xx status with this field rejects a message for good. Most 4xx statuses alone may come from a web server.
     private static let refusal = HTTPField("Kii-Push-Result", "rejected")
 
     private let target: ForwardTarget
@@ -20,14 +20,12 @@ final class ForwardHandler: OutsideHandler {
 
     private struct Pause {
         var end: ContinuousClock.Instant
-        /// The end of the pause as text, the same in every message.
+        /// The end of the pause as text. Computed once, so that each postponed message gives the same reason.
         var until: String
     }
 
-    /// - Parameters:
-    ///   - userAgent: the field `User-Agent` of each request.
-    ///   - endLeftovers: ends programs of an earlier run.
-    /// - Throws: ``TransportError`` if the system gives no thread.
+    /// - Parameter endLeftovers: ends programs of an earlier run.
+    /// - Throws: ``TransportError`` if the event loop cannot start.
     init(
         _ target: ForwardTarget, timeout: Duration, userAgent: String, endLeftovers: @escaping @Sendable () -> Void
     ) throws {
@@ -88,7 +86,8 @@ final class ForwardHandler: OutsideHandler {
         case 204: return .done(.noData)
         case 200...299: return .done(.newData)
         case 300...399: return .failed("the server redirects (HTTP \(status)): forward to its new address")
-        // These statuses come from the handler. Other statuses may come from a web server or proxy in front of it.
+        // These statuses count as the handler's own. Other 4xx statuses may come from a web server or proxy in front of
+        // it.
         case 400, 409, 410, 413, 415, 422: return .rejected("the server refused it (HTTP \(status))")
         case 400...499 where response.field(Self.refusal.name)?.lowercased() == Self.refusal.value:
             return .rejected("the server refused it (HTTP \(status))")

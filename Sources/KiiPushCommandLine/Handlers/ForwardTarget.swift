@@ -1,9 +1,9 @@
 import KiiPushCore
 
-/// The address for forwarded messages: a URL. Short forms for this machine: a port, or a path on port 80.
+/// The address for forwarded messages: a URL. Short forms for this machine: `3000`, `3000/path`, or `/path` on port 80.
 struct ForwardTarget: ExpressibleByArgument, Sendable, Hashable {
     let url: String
-    /// The host and the port. Output never shows the path, which may be a secret.
+    /// The host, with the port if the URL names one. Output about messages omits the path, which may be a secret.
     let host: String
 
     init?(argument: String) {

@@ -7,7 +7,7 @@ package struct HandlerAnswer: Sendable, Hashable {
         case failed(String, retryAfter: Duration? = nil)
         case rejected(String)
         /// The message did not reach the handler, for a reason unrelated to the message. This does not count as an
-        /// attempt. The next message follows after `retryAfter` at the earliest.
+        /// attempt. Until `retryAfter` has passed, no message goes to the handler.
         case postponed(String, retryAfter: Duration? = nil)
     }
 
@@ -15,8 +15,8 @@ package struct HandlerAnswer: Sendable, Hashable {
     package var outcome: HandlerOutcome
 }
 
-/// The result of an attempt outside this process, for people and for JSON lines. It never contains a body, an argument
-/// or a path.
+/// The result of an attempt by a program or server, for people and for JSON lines. It contains no message body, no
+/// argument of a command and no path of a URL.
 package struct HandlerOutcome: Sendable, Hashable {
     package enum Ending: Sendable, Hashable {
         case exit(Int32)

@@ -29,11 +29,6 @@ package struct HandlerOptions: ParsableArguments {
 
     package init() {}
 
-    /// The paragraphs of help about the answers of the command and the server.
-    ///
-    /// - Parameters:
-    ///   - ofFleet: whether the handler also gets the agent's name.
-    ///   - inbox: the command that shows stored messages.
     package static func discussion(ofFleet: Bool, inbox: String) -> [String] {
         let (variable, field) = ofFleet ? ("KII_PUSH_AGENT, ", "Kii-Push-Agent, ") : ("", "")
         return [
@@ -53,7 +48,8 @@ package struct HandlerOptions: ParsableArguments {
 
     package var settings: RunSettings { RunSettings(self) }
 
-    /// Refuses options that contradict each other or lack a required option. For commands without a configuration file.
+    /// Refuses options that contradict each other or lack a required option. For commands that do not read `run` in
+    /// config.json.
     package func validateAlone() throws {
         if let problem = self.settings.problem({ "'\(RunSettings.option($0))'" }) {
             throw CommandFailure(.usage, problem)

@@ -17,7 +17,7 @@ package struct Journal: Sendable {
         self.hasStandardOutput = hasStandardOutput
     }
 
-    /// The journal that gets standard error; `nil` if there is none.
+    /// The journal, if standard error goes to the journal; `nil` otherwise, or if the system provides no socket.
     ///
     /// - Parameter stream: the value of `$JOURNAL_STREAM`.
     package static func connected(stream: String?, path: String = "/run/systemd/journal/socket") -> Journal? {

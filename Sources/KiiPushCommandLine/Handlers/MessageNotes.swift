@@ -1,22 +1,22 @@
 package import KiiPushCore
 
-/// Facts about messages and their attempts that events do not have: results, kinds and sources. Output and the watchdog
-/// read them.
+/// For each attempt, facts that its events lack: the message's kind and source, and the result. Output and the watchdog
+/// read the facts.
 ///
-/// Each attempt has its own note, because a late attempt may still be running when the next attempt begins.
+/// Each attempt has its own ``Note``, because a late attempt may still be running when the next attempt begins.
 package final class MessageNotes: Sendable {
     package struct Note: Sendable, Hashable {
         package var attempt: Int
         package var kind: String
         package var source: HandledMessage.Source?
         package var outcome: HandlerOutcome?
-        /// The latest end of the attempt, by a clock that stops while the machine sleeps.
+        /// The deadline of the attempt, on a clock that stops while the machine sleeps.
         var deadline: SuspendingClock.Instant
         package var isWatched: Bool
         var isForgotten = false
     }
 
-    /// Above this number of messages, notes of finished attempts are dropped.
+    /// From this number of messages on, ``begin(_:_:isWatched:)`` drops messages without a running attempt.
     private static let most = 10_000
 
     private let notes = Locked<[MessageKey: [Note]]>([:])
@@ -47,9 +47,10 @@ package final class MessageNotes: Sendable {
         self.notes.withLock { $0[message]?.last { $0.attempt == attempt } }
     }
 
-    /// Removes the notes of a message. The note of a late attempt stays until the attempt ends.
+    /// Removes the notes of a message. The note of a watched attempt that is still running stays until the attempt
+    /// ends.
     ///
-    /// - Parameter attempt: only this attempt. Default: all attempts.
+    /// - Parameter attempt: the only attempt to remove; `nil` for all attempts.
     package func forget(_ message: MessageKey, attempt: Int? = nil) {
         self.notes.withLock { notes in
             let left = (notes[message] ?? []).compactMap { note -> Note? in
@@ -63,7 +64,7 @@ package final class MessageNotes: Sendable {
         }
     }
 
-    /// The time since the earliest missed deadline of an attempt; zero if there is none.
+    /// The time since the earliest missed deadline of a running, watched attempt; zero if there is none.
     package func overdue(at now: SuspendingClock.Instant = .now) -> Duration {
         self.notes.withLock { notes in
             notes.values.joined().filter { $0.outcome == nil && $0.isWatched }
@@ -87,7 +88,7 @@ package final class MessageNotes: Sendable {
     package var inHand: Int { self.notes.withLock { $0.values.joined().count { $0.outcome == nil } } }
 }
 
-/// Identifies a message in this process. Each database of a fleet numbers its messages separately.
+/// Identifies a message in this process. In a fleet the number alone is not unique: each database has its own numbers.
 package struct MessageKey: Hashable {
     package var agent: String?
     package var id: Int64

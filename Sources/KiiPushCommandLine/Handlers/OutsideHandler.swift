@@ -3,8 +3,8 @@ package import KiiPushCore
 package protocol OutsideHandler: Sendable {
     func begin()
 
-    /// Sends a message to the handler and waits for the answer until the deadline of `context`. Then waits until a
-    /// program has ended after SIGTERM.
+    /// Passes a message to the handler. Returns the answer, or a failure if none comes before the deadline of
+    /// `context`. A program that misses the deadline gets SIGTERM, and the call returns when the program has ended.
     func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer
 
     /// Ends all programs and requests, and returns when they have ended.
@@ -39,7 +39,7 @@ package struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
         // A task, because the thread of the delivery must not block.
         Task {
             let answer = await self.outside.answer(to: message, context)
-            // Before the answer, because the output of the answer shows this outcome.
+            // Before `completion` is called, because the output that it causes shows this outcome.
             self.notes.end(message.key(context), attempt: context.attempt, answer.outcome)
             if case .postponed = answer.verdict {
                 // The next attempt has the same number, so this note must not remain.

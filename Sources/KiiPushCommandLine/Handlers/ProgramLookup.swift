@@ -1,6 +1,6 @@
 import Glibc
 
-/// Finds a program before any message is received. A missing program would otherwise use up the attempts of messages.
+/// Finds programs. `run` looks its program up before any message is received: a missing program would use up attempts.
 package enum ProgramLookup {
     /// The path of this program; `nil`, with `errno` set, if the system does not know it.
     package static var own: String? {

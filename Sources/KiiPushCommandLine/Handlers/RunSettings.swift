@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The options of `run`. Each property is an option and also a member of "run" in config.json.
+/// The options and arguments of `run` that are also members of "run" in config.json.
 package struct RunOptions: ParsableArguments {
     @OptionGroup(title: "Handler") package var handler: HandlerOptions
 
@@ -63,8 +63,7 @@ package struct RunSettings: Sendable, Hashable {
 
     /// Reads the `run` object of a profile in config.json.
     ///
-    /// - Throws: ``CommandFailure`` with exit 78 for a member that is invalid or unknown, or contradicts another
-    ///   member.
+    /// - Throws: ``CommandFailure`` with exit 78 for a member that is invalid, unknown or does not fit the others.
     package init(_ part: ConfigurationDocument) throws {
         let options = RunOptions()
         let bound = options.boundArguments()
@@ -93,7 +92,8 @@ package struct RunSettings: Sendable, Hashable {
 
     package var namesHandler: Bool { Self.handlers.contains { self.words[$0] != nil } }
 
-    /// Adds settings from a file. If these settings name a handler, the file's settings about handlers are ignored.
+    /// Adds the file's settings that are missing here. If these settings name a handler, the file's settings about
+    /// handlers are ignored.
     package func completed(from file: RunSettings?) -> RunSettings {
         var settings = self
         for (member, words) in file?.words ?? [:] where self.words[member] == nil {

@@ -27,7 +27,7 @@ package final class EventQueue: Sendable {
 
     package func put(_ event: PushEvent, of agent: String? = nil) {
         self.state.withLock { state in
-            // The reader gets the number of missed events before any later event.
+            // After a missed event, later events count as missed too, until the reader gets their number.
             guard state.missed == 0, state.waiting < Self.most else {
                 state.missed += 1
                 return

@@ -38,17 +38,17 @@ package struct EventView {
     private var open: [MessageKey: Open] = [:]
     private let count: Int?
     private var completed: Set<Int64> = []
-    /// The number of messages with an outcome; 0 if the caller waits for no number of messages.
+    /// The number of messages with an outcome; 0 if the initializer's `count` was `nil`.
     package var completedCount: Int { self.formerCount + self.completed.count }
-    /// The part of ``completedCount`` from earlier processes. Their message numbers may be used again.
+    /// The part of ``completedCount`` from before the message numbers began at 1 again.
     private var formerCount = 0
-    /// Whether the inbox is a file; `nil` before the first event of a message.
+    /// Whether the inbox is a file; `nil` if no event of a message has shown it yet.
     private var isKept: Bool?
 
     /// - Parameters:
-    ///   - notes: the notes about attempts outside this process.
+    ///   - notes: facts about attempts by programs and servers.
     ///   - isWatching: whether the agents run in another process.
-    ///   - count: the number of messages that the caller waits for.
+    ///   - count: the number of messages that the caller waits for, if any.
     package init(
         _ style: Style, of installationID: String, _ notes: MessageNotes? = nil, isWatching: Bool = false,
         count: Int? = nil, journal: Journal? = nil
@@ -82,7 +82,7 @@ package struct EventView {
     package mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
         let key = MessageKey(id: context.messageID)
-        // The handler could not be started before, so this attempt was already shown.
+        // Already shown: an attempt keeps its number if its handler could not be started.
         guard self.open[key]?.line?.context.attempt != context.attempt else { return false }
         let line = MessageFormat.Line(message: message, context: context, time: .now())
         self.open[key] = Open(attempt: context.attempt, line: line)
@@ -94,7 +94,8 @@ package struct EventView {
         return true
     }
 
-    /// Records that another process receives from now on. With an inbox in memory, its message numbers begin at 1.
+    /// Tells the view that another process receives from now on. If the inbox is in memory, message numbers begin at 1
+    /// again.
     package mutating func beganAnew() {
         if self.isKept == false { self.forgetNumbers() }
     }

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// The user's format of a line for each message. `%{name}`, or `%` and a letter, stands for a field of the message.
+/// The user's format for each message. `%{name}`, or `%` and a letter, stands for a field of the message.
 package struct MessageFormat: ExpressibleByArgument, Sendable {
     private struct Field: Sendable {
         var name: String
@@ -138,7 +138,7 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
         self.pieces.flatMap { piece in
             switch piece {
             case .text(let text): return Array(text.utf8)
-            // Unchanged bytes: a payload need not be UTF-8.
+            // The payload's own bytes, not converted to a string.
             case .field(let field) where field.name == "payload" && !isSafe: return Array(line.message.payloadBytes)
             case .field(let field):
                 let value = field.text(line) ?? ""

@@ -9,15 +9,15 @@ package final class MessageRecorder: Sendable {
 
     /// Opens a recording to append to it, or creates one with mode 0600.
     ///
-    /// - Throws: ``CommandFailure`` with exit 73 if the file cannot be written, belongs to another user, or is neither
-    ///   empty nor a recording. Senders' text must not get into other files.
+    /// - Throws: ``CommandFailure`` with exit 73 if the file cannot be written. Also if a regular file belongs to
+    ///   another user, or is neither empty nor a recording: senders' text must not get into other files.
     package init(_ path: String) throws {
         func failure(_ reason: String, _ hint: String? = nil) -> CommandFailure {
             CommandFailure(.cannotCreate, "cannot write \(path): \(reason)", hint: hint)
         }
         var before = stat()
         let isFile = stat(path, &before) != 0 || before.st_mode & S_IFMT == S_IFREG
-        // Only a file is opened for reading too. With a pipe this process would count as a reader for ever.
+        // Only a file is opened for reading too. This process would otherwise count as a reader of its own pipe.
         let descriptor = open(path, (isFile ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(errorText(errno)) }
         self.output = OutputQueue(descriptor: descriptor, name: path)
@@ -56,7 +56,7 @@ package final class MessageRecorder: Sendable {
         return (try? MessageRecording.messages(in: line, of: ""))?.isEmpty == false
     }
 
-    /// Adds a message. The file has the message when ``written()`` has returned.
+    /// Adds a message on its first attempt. The file has the message when ``written()`` has returned.
     package func record(_ message: ReceivedMessage, _ context: DeliveryContext) throws {
         guard context.attempt == 1 else { return }
         try self.output.put(

@@ -1,8 +1,8 @@
 package import KiiPushActivation
 package import KiiPushCore
 
-/// Shows agents' and their program's events on the console and in the journal. An actor, so that lines keep their
-/// order.
+/// Shows agents' and their program's events on the console. Outcomes of messages go to the journal too, if there is
+/// one. An actor, because several tasks call it.
 package actor RunView {
     private let console: Console
     private var view: EventView
@@ -20,8 +20,6 @@ package actor RunView {
 
     /// Shows a notice, and waits until the output is written. If standard output is closed, messages are still handled,
     /// and standard error is still written.
-    ///
-    /// - Parameter agent: the notice's agent, in a fleet.
     package func show(_ notice: ControlNotice, of agent: String? = nil) async {
         do {
             try self.view.show(notice, of: agent)

@@ -57,7 +57,7 @@ extension AgentMetrics {
 }
 
 extension MessageLedger {
-    /// The metrics of the inbox in the same format.
+    /// The metrics of the inbox in Prometheus' text format.
     package var prometheusText: String {
         var page = PrometheusPage()
         page.family(

@@ -17,7 +17,7 @@ struct AgentMetrics {
     private(set) var durations: [Attempt: DurationHistogram] = [:]
     private var started: [MessageKey: ContinuousClock.Instant] = [:]
 
-    /// The result of an attempt. The words are this program's own, so their number is limited.
+    /// The result of an attempt, as labels. The words are this program's own, so their number is limited.
     struct Attempt: Hashable {
         var outcome: String
         var errorType: String?
@@ -58,7 +58,8 @@ struct AgentMetrics {
         }
     }
 
-    /// Counts the end of a message. A message without an attempt, such as an undecodable one, has no beginning.
+    /// Counts the end of an attempt, and the outcome of the message if `settles`. An undecodable message, for example,
+    /// has no attempt.
     private mutating func end(
         _ message: MessageKey, _ outcome: String, _ errorType: String? = nil, settles: Bool,
         at now: ContinuousClock.Instant
@@ -71,7 +72,7 @@ struct AgentMetrics {
 }
 
 struct DurationHistogram: Hashable {
-    /// In seconds.
+    /// The upper bounds of the buckets. `text` is in seconds.
     ///
     /// - Source: OpenTelemetry's advice for `messaging.process.duration`.
     static let bounds: [(text: String, limit: Duration)] = [

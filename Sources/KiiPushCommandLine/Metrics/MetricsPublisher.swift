@@ -8,7 +8,6 @@ package actor MetricsPublisher {
     private let interval: Duration
     private let console: Console
     private let counted = Locked(AgentMetrics())
-    /// Whether writing the file has failed, and the failure was reported. A success resets the property.
     private var isFileFailing = false
     private var socket: MetricsSocket?
     private var others: (@Sendable () async -> String)?
@@ -34,8 +33,8 @@ package actor MetricsPublisher {
 
     /// Writes the file for the first time, and listens on the socket.
     ///
-    /// - Throws: ``CommandFailure`` with exit 73 if the file or the socket cannot be created, or if the file holds
-    ///   something other than metrics. With exit 75 if another process listens on the socket.
+    /// - Throws: ``CommandFailure``, such as exit 73 if the file or socket cannot be created, or if the file holds
+    ///   something other than metrics; 75 if another process listens on the socket.
     package func start(socket path: String?) async throws {
         let socket = try path.map { try MetricsSocket(path: $0) }
         if let file = self.file {
@@ -55,8 +54,6 @@ package actor MetricsPublisher {
     }
 
     /// Counts an event, on any thread.
-    ///
-    /// - Parameter agent: the agent's name, if there are several.
     package nonisolated func count(_ event: PushEvent, of agent: String = "") {
         self.counted.withLock { $0.count(event, of: agent) }
     }

@@ -1,14 +1,14 @@
 import Glibc
 import KiiPushCore
 
-/// A Unix socket that answers every HTTP request with the same page. A single thread accepts and reads. A client has
-/// one second for its request, so a silent client delays the next client by a second at most.
+/// A Unix socket that answers HTTP GET requests with a page. A single thread accepts and reads. A silent client delays
+/// the next client by 1 s, a client that sends byte by byte by 2 s at most.
 final class MetricsSocket: Sendable {
     struct Request: Sendable {
         fileprivate let socket: FileDescriptor
         fileprivate let isUnderstood: Bool
 
-        /// Answers and closes the connection. Does not block, because the page fits into the socket's buffer.
+        /// Answers and closes the connection. Blocks only if the page exceeds the socket's buffer.
         func answer(_ page: String) {
             let body = self.isUnderstood ? page : "only GET is understood\n"
             let head =
@@ -30,8 +30,7 @@ final class MetricsSocket: Sendable {
 
     /// Listens for this user only. Replaces a socket at `path` if no process listens on it.
     ///
-    /// - Throws: ``CommandFailure`` with exit 75 if another process listens on it, and with 73 if no socket can be
-    ///   created.
+    /// - Throws: ``CommandFailure``, such as exit 75 if another process listens on it, and 73 if it cannot be created.
     init(path: String) throws {
         let address = try Self.address(path)
         try Self.removeStale(path, address)
@@ -63,7 +62,8 @@ final class MetricsSocket: Sendable {
                 let isUnderstood = Self.readRequest(client)
                 requests.yield(Request(socket: client, isUnderstood: isUnderstood))
             } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS {
-                // No descriptor is free. The connection stays in the queue, and poll(2) reports the end of the socket.
+                // No descriptor or memory is free. The connection stays in the queue. poll(2) waits 100 ms, or until
+                // ``close()``.
                 var entry = pollfd(fd: socket.number, events: 0, revents: 0)
                 poll(&entry, 1, 100)
             } else if errno != EINTR, errno != ECONNABORTED {
@@ -78,7 +78,7 @@ final class MetricsSocket: Sendable {
         client.limit(SO_SNDTIMEO, to: .seconds(1))
         var request: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1024)
-        // A limit for the whole request: a client that sends byte by byte must not delay the others.
+        // A limit for the whole request, for clients that send byte by byte.
         let end = ContinuousClock.now + .seconds(1)
         while request.count < 8192, ContinuousClock.now < end {
             let count = client.receive(into: &chunk)

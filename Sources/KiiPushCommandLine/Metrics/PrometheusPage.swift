@@ -1,4 +1,4 @@
-/// Lines of the text format. Names, labels and help are this program's own texts and need no escapes.
+/// Lines of Prometheus' text format. Names, labels and help are this program's own texts and need no escapes.
 package struct PrometheusPage {
     package private(set) var text = ""
 

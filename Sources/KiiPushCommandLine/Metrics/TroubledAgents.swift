@@ -15,7 +15,7 @@ package struct TroubledAgents {
 
     package func count(_ kind: PushEvent.Trouble) -> Int { self.agents[kind]?.count ?? 0 }
 
-    /// - Returns: the change for all agents together, if there is one.
+    /// - Returns: `began` for a new reason, `ended` if the last agent in this trouble has recovered; otherwise `nil`.
     package mutating func noted(_ event: PushEvent, of agent: String) -> Change? {
         switch event {
         case .trouble(let kind, let reason):

@@ -45,8 +45,8 @@ extension ConfigurationDocument {
 extension ConfigurationDocument {
     private static var version: Int { 1 }
 
-    /// Reads a public file that decides where secrets go and which programs run. Only this user or root may own or
-    /// write the file and its folder. Returns `nil` if there is no file.
+    /// Reads a file that may decide where secrets go and which programs run. Others may read it, but only this user or
+    /// root may own or write the file and its folder. Returns `nil` if there is no file.
     ///
     /// - Throws: an error if another user may change the file.
     package static func read(trustedAt path: String) throws -> Self? {
@@ -72,7 +72,6 @@ extension ConfigurationDocument {
         return file
     }
 
-    /// Replaces the file at `path` atomically, with mode 0600.
     package static func write(_ members: [(String, JSONValue)], to path: String) throws {
         try PrivateFile.replace(path, with: self.bytes(members))
     }

@@ -11,9 +11,8 @@ package struct FilePaths: Sendable {
     /// The system's `config.json` files in the order of precedence, after the user's file.
     package let systemConfigurations: [String]
     package let credentials: String
-    /// The credentials file that systemd passes only to this service; `nil` if there is none. It has precedence over
-    /// the environment, which has precedence over ``credentials``. Root owns the file, and access control lists protect
-    /// it.
+    /// The credentials file that systemd passes only to this service; `nil` outside such a service. Root owns the file,
+    /// and an access control list protects it.
     package let systemCredentials: String?
     package let profiles: String
     package let gateways: String
