@@ -1,8 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Answers a shell's completion script, with a candidate and its description in each line. The answers `:file`,
-/// `:directory` and `:program` tell the shell to complete such names itself. Errors print nothing: the user is typing.
+/// Prints ``Completion/text(_:)`` for a shell's completion script. Errors print nothing: the user is typing.
 struct CompleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "complete",

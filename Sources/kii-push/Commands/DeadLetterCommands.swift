@@ -50,8 +50,6 @@ struct DeadLetterOptions: ParsableArguments {
 
     /// Applies the decision to each message, through the process that receives with the inbox. Without such a process
     /// it changes the inbox itself.
-    ///
-    /// - Throws: As ``DecisionReport/end(list:)``.
     func change(
         _ decision: PushRuntime.Decision, _ change: (PushRuntime, Int64) async throws -> MessageDecision,
         _ remoteChange: (ControlClient, Int64) throws -> MessageDecision

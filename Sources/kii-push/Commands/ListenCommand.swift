@@ -149,7 +149,7 @@ struct ListenCommand: ParsableCommand {
                 PushAgent(runtime: runtime, configuration: identity, handler: view)
             }
         if let bridge {
-            // If another process receives with the directory, its programs continue.
+            // Ends programs of an earlier run. Without the lock, they may be programs of another process that receives.
             if try await runtime.locksStateDirectory() { bridge.outside.begin() }
         }
         let ending = try await Listening(

@@ -4,7 +4,8 @@ import KiiPushCore
 /// The handler of `listen`: shows an agent's messages and events, and answers the messages.
 ///
 /// The thread that calls the handler shows the message and blocks until the line is written. So messages come no faster
-/// than the reader of the output reads. Other events arrive on any thread. A task shows them, or the next message does.
+/// than the reader of the output reads. Messages before ``open()`` wait. Other events arrive on any thread. A task
+/// shows them, or the thread of the next message.
 final class ListenView: RemoteNotificationHandler {
     private struct Call {
         var message: ReceivedMessage
@@ -22,7 +23,8 @@ final class ListenView: RemoteNotificationHandler {
         var isStopping = false
         var lastTrouble: String?
         var told: [PushEvent] = []
-        /// Whether the connection's state was shown. Stored messages are shown only afterwards.
+        /// Whether the view shows messages at once. Before the connection's state is shown, they wait in `held` for at
+        /// most 5 s.
         var isOpen = false
         var held: [Call] = []
     }
@@ -76,7 +78,7 @@ final class ListenView: RemoteNotificationHandler {
         do {
             let isNew = try self.show(call)
             try StandardStream.output.waitUntilWritten()
-            // After the message was shown, so that the recording has each message once.
+            // After the message was shown: the next run shows and records a message that could not be shown.
             if isNew { try self.style.recorder?.record(call.message, call.context) }
             try self.style.recorder?.waitUntilWritten()
             self.answer(call)
@@ -85,7 +87,7 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    /// Shows and answers the stored messages that waited until the connection's state was shown.
+    /// Shows and answers the held messages. Later messages are shown at once.
     func open() async {
         let held = self.state.withLock { state in
             defer { state.held = [] }
@@ -112,8 +114,8 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    /// Handles a message that could not be shown or recorded. The next run shows it again. With an inbox in memory the
-    /// attempt fails, so that the message is retried.
+    /// Gives up a message that could not be shown or recorded. The next run shows it again. With an inbox in memory the
+    /// attempt fails.
     private func leave(_ call: Call, since error: any Error) {
         if self.state.withLock({ $0.setsAside }) { call.completion.setAside() }
         // If nobody reads the output, the command is ending already.
@@ -145,8 +147,8 @@ final class ListenView: RemoteNotificationHandler {
         if isStopping { answer() } else { self.endings.continuation.yield(.counted) }
     }
 
-    /// Answers a message or command that the filter hides. A later run shows it. With an inbox in memory the answer is
-    /// `noData`, because an unanswered message would delay the acknowledgement of later messages.
+    /// Answers a message or command that the filter hides. A later run handles it. With an inbox in memory the answer
+    /// is `noData`, because a message that is set aside would delay the acknowledgement of later messages.
     fileprivate func hide(_ completion: FetchCompletion) {
         guard self.state.withLock({ $0.setsAside }) else {
             completion(.noData)
@@ -155,7 +157,7 @@ final class ListenView: RemoteNotificationHandler {
         if completion.setAside() { self.state.withLock { $0.setAsideCount += 1 } }
     }
 
-    /// `listen` never shows commands of thing-if, so every filter hides them.
+    /// `listen` does not show thing-if commands that arrive, so every filter hides them.
     fileprivate var hidesCommands: Bool { !self.filter.isEmpty }
 
     func observe(_ event: PushEvent) {
@@ -167,7 +169,7 @@ final class ListenView: RemoteNotificationHandler {
                 return (state.answerLast.take(), state.held)
             }
             answer?()
-            // Not shown, because this thread must not block on output. The next run shows these messages.
+            // Not shown, because this thread must not block on output. If the inbox is a file, the next run shows them.
             for call in held { call.completion.setAside() }
         case .message(let message) where !message.isSaid && self.bridge == nil: break
         default:

@@ -8,7 +8,7 @@ enum ListenEnding: Sendable {
     case timedOut
     /// The time limit passed before the first connection.
     case neverConnected
-    /// The emulator was restarted on other ports.
+    /// The emulator was restarted at another address.
     case moved
     case failed(any Error)
 }

@@ -43,12 +43,13 @@ struct RegisterCommand: ParsableCommand {
         var account = self.principal.account ?? former ?? .pseudoUser
         if let password = try self.principal.password() { profile.credentials.password = password }
         if account != .pseudoUser, profile.credentials.password == nil {
-            // The origin of a typed password is never shown: later commands show `register` as the origin.
+            // `register` shows no origins. Later commands find the password in the registration's file.
             profile.credentials.password = Setting(try self.principal.askedPassword(of: account), .standard)
         }
         let isReplacing = try self.isReplacing(profile, by: account, in: cloud, console: console)
         if let former {
-            // The cloud never changes the type of a thing that it knows, so the former type has precedence.
+            // The cloud does not change the type of a thing that it knows. So the former type has precedence, unless
+            // the registration is replaced.
             account = isReplacing ? account.completed(from: former) : former.completed(from: account)
         }
         let (saved, registration) = try await console.waiting {
@@ -124,9 +125,9 @@ struct PrincipalOptions: ParsableArguments {
         return Setting(Secret(line), .option("--password-stdin"))
     }
 
-    /// Asks for the password at the terminal, twice for a new user.
+    /// Asks for the password at the terminal, twice with `--create`.
     ///
-    /// - Throws: ``CommandFailure`` with exit 78 without a terminal or with `--no-input`.
+    /// - Throws: ``CommandFailure``, such as exit 78 without a terminal or with `--no-input`.
     func askedPassword(of account: SavedProfile.Account) throws -> Secret {
         guard PasswordPrompt.isPossible, !self.noInput else {
             throw CommandFailure(

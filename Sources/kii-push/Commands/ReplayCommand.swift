@@ -96,7 +96,7 @@ struct ReplayCommand: ParsableCommand {
 }
 
 extension ReplayedMessage {
-    /// `nil` for a record that no handler gets, because it is no message of Kii.
+    /// `nil` if the record's payload is no push message, or was cut short.
     init?(_ trace: MessageRecord) {
         guard trace.originalLength == nil, let received = try? ReceivedMessage(payload: trace.payload) else {
             return nil

@@ -81,8 +81,8 @@ struct RunCommand: ParsableCommand {
 
     private var own: RunSettings { RunSettings(self.options) }
 
-    /// The profile's registration. A configured but unregistered profile is registered as a pseudo user. Exceptions are
-    /// a profile with an emulator, and a profile with a password, which belongs to a user.
+    /// The profile's registration. If `mayRegister`, an unregistered profile is registered as a pseudo user. Exceptions
+    /// are a profile with an emulator, and a profile with a password, which belongs to a user or thing.
     private func registration(
         of profile: Profile, with cloud: CloudSettings, mayRegister: Bool, _ console: Console
     ) async throws -> (saved: SavedProfile, registration: Registration) {
@@ -124,7 +124,7 @@ struct RunCommand: ParsableCommand {
                 helpPath: "kii-push run")
         }
         let cloud = try profile.cloud(self.profile)
-        // Checked before anything is created, so that a failed reload changes nothing.
+        // Checked before the profile is registered or a runtime created, so that a failed reload changes nothing.
         if let file = cloud.caFile, access(file, R_OK) != 0 {
             throw CommandFailure(.configuration, "cannot read the authorities in \(file): \(errorText(errno))")
         }
@@ -137,7 +137,7 @@ struct RunCommand: ParsableCommand {
         if let keepAlive = settings.options.keepAlive { identity.keepAlive = keepAlive.duration }
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
-        // As many handlers as programs. More messages would wait for a busy program, within their time limit.
+        // As many handlers as the receiver takes messages at once: more would wait for it while their time limit runs.
         configuration.concurrentHandlers = receiver.concurrency
         let runtime = try PushRuntime(configuration: configuration)
         let offline = service.offlineLimit(settings.options.exitWhenOffline?.duration)

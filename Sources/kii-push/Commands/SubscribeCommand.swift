@@ -65,8 +65,7 @@ struct TargetOptions: ParsableArguments {
 
     var isEmpty: Bool { self.topics.isEmpty && self.buckets.isEmpty }
 
-    /// Changes the subscriptions to the targets and prints the results; prints `unchanged` if nothing changed. Without
-    /// targets it uses the profile's declared targets.
+    /// Changes the subscriptions to the given targets, or else to the profile's declared targets. Prints the results.
     func change(
         isSubscribed: Bool, unchanged: String,
         _ change: (CloudSession, Principal, SubscriptionTarget) async throws -> CloudSession.SubscriptionOutcome

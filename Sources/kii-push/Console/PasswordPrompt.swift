@@ -16,9 +16,9 @@ enum PasswordPrompt {
     static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
     /// Shows `prompt` on standard error and reads a line from standard input without echo. Restores the terminal
-    /// afterwards, also if a signal ends the program.
+    /// afterwards, also if one of ``signals`` ends the program.
     ///
-    /// - Throws: ``CommandFailure`` with exit 130 after ^C, and with 66 if nothing was typed.
+    /// - Throws: ``CommandFailure`` with exit 130 after ^C, ^Z or ^\, 66 if nothing was typed, 74 for a terminal error.
     static func read(_ prompt: String) throws -> Secret {
         // Initializes the global before a signal handler can run: its first use is not async-signal-safe.
         guard terminalBefore.code == 0 else { throw self.failure(terminalBefore.code) }

@@ -1,7 +1,7 @@
 import KiiPushCore
 
 actor DatedTransport: HTTPTransport {
-    /// This machine's time minus the server's, at the last answer; `nil` if no answer had a date.
+    /// This machine's time minus the server's, at the last answer with a date; `nil` without such an answer.
     private(set) var clockLead: Duration?
     private let transport: any HTTPTransport
 

@@ -74,7 +74,7 @@ extension DoctorSession {
     }
 
     private func roundTrip(_ agent: PushAgent, _ registration: Registration) async -> Finding {
-        // Shorter than the check's limit, so that this timeout is reported.
+        // Shorter than the check's limit, so that the missing push is reported and not the check's timeout.
         let limit = self.limit * 9 / 10
         let mark = "doctor-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         do {

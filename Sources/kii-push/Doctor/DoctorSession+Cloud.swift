@@ -35,7 +35,7 @@ extension DoctorSession {
         }
     }
 
-    /// Without retries: a check reports the present state, and retries would take too long.
+    /// The agent's session without retries: a check reports the present state, and retries would take too long.
     static func session(of agent: PushAgent) throws(PushAgentError) -> KiiSession {
         var session = try agent.session()
         session.client.retry = .none

@@ -7,13 +7,11 @@ struct DoctorSession: Sendable {
     let runtime: PushRuntime
     let limit: Duration
     let agent: PushAgent?
-    /// The same agent over WebSocket, for a network that blocks the other port.
+    /// The same agent over WebSocket, for a network that blocks the port of MQTT over TLS.
     private let webSocketAgent: PushAgent?
     let client: KiiClient
     let transport: DatedTransport
 
-    /// - Parameter limit: the time limit of one check.
-    /// - Throws: an error of the configuration, such as a missing file of authorities.
     init(profile: Profile, cloud: CloudSettings, limit: Duration) throws {
         var settings = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         settings.callTimeout = limit
@@ -85,7 +83,8 @@ struct DoctorSession: Sendable {
         try await examination.check(Check.Key(.signIn), after: [Check.Key(.app)]) { try await self.signIn() }
     }
 
-    /// Tries both ports of the broker. Returns whether only WebSocket works.
+    /// Tries both ports of the broker. Returns whether to use WebSocket: allowed and working, while the other port is
+    /// missing or seems blocked.
     private func examineBroker(
         _ examination: inout Examination, host: String, port: UInt16?, webSocketPort: UInt16?
     ) async throws -> Bool {
@@ -171,7 +170,7 @@ struct DoctorSession: Sendable {
 }
 
 extension TransportError? {
-    /// Whether a firewall is the likely cause of the error.
+    /// Whether a firewall may be the cause of the error.
     fileprivate var isSwallowed: Bool {
         switch self?.code {
         case .timedOut, .connectionRefused, .connectionLost: true

@@ -3,7 +3,7 @@ import KiiPushCommandLine
 /// A page that belongs to no single command: `kii-push help TOPIC`.
 struct HelpTopic: Sendable {
     let name: String
-    /// Returns the page, with a final line feed. Lines of tables have at most `width` columns.
+    /// Returns the page, with a final line feed. Prose is wrapped to `width` columns.
     let text: @Sendable (_ width: Int) -> String
 
     static let all: [HelpTopic] = [

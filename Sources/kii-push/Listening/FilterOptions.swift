@@ -14,7 +14,7 @@ struct FilterOptions: ParsableArguments {
     @Option(value: "SENDER", help: "Only of this sender: admin, user:me, user:ID, thing:ID; may be given again.")
     var from: [String] = []
 
-    /// Replaces `me` in the filter.
+    /// The filter, with the receiver's ID in place of `me`.
     ///
     /// - Parameter principal: the receiver; `nil` if unknown.
     /// - Throws: ``CommandFailure`` with exit 64 if `me` is unknown, or is a thing where the filter names a user, or

@@ -62,8 +62,8 @@ struct Replay: Sendable {
         }
     }
 
-    /// Passes a message to the handler. If the handler cannot be reached, tries again for the time limit of an attempt.
-    /// Each new attempt has the whole time limit.
+    /// Passes a message to the handler. If the message does not reach the handler, tries again for at most 30 s. Each
+    /// try has the whole time limit of an attempt.
     func answer(to message: ReplayedMessage) async throws -> HandlerAnswer {
         let end = MonotonicInstant.now() + HandlerOptions.longest
         while true {

@@ -20,7 +20,7 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
 
     static var expectation: String { "a time span such as 10m, a message's number, or all" }
 
-    /// Shows stored messages that are finished. The agent delivers the unfinished ones anyway.
+    /// Shows stored messages that are done, dead or presented. The agent delivers the others anyway.
     func show(from directory: String, _ style: EventView.Style) async throws {
         guard let reader = try InboxReader.existing(in: directory) else { return }
         var last: Int64 = 0
@@ -55,7 +55,8 @@ extension InboxReader {
 }
 
 extension EventView.Style {
-    /// Shows a stored message as the view showed it live. A record that is no message has no line in the user's format.
+    /// Shows a stored message like one that arrives now, with its outcome. The user's format omits records that are no
+    /// message.
     func show(_ trace: MessageRecord, _ message: ReceivedMessage?) throws {
         guard let message else {
             if self.format == nil { try self.console.show(inList: trace) }

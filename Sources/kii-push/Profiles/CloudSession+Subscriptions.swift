@@ -50,7 +50,7 @@ extension CloudSession {
         return failure
     }
 
-    /// The administrator creates topics of the app. Members create topics of users, groups and things.
+    /// Creates a topic of the app as the administrator, and another topic as the profile's own user or thing.
     ///
     /// - Source: Kii's guide, "creating a topic".
     private func create(_ topic: Topic, after error: KiiError) async throws {

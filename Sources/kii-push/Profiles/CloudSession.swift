@@ -1,8 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// A profile's REST session, for one command. It takes no lock and opens no MQTT connection, so it works while an agent
-/// of the same profile is running.
+/// A profile's REST session, for one command. It does not lock the state directory and opens no MQTT connection, so it
+/// works while an agent of the same profile is running.
 final class CloudSession: Sendable {
     let profile: Profile
     let cloud: CloudSettings

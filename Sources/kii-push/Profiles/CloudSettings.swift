@@ -79,7 +79,8 @@ struct CloudSettings: Sendable {
         self.admin = profile.credentials.admin?.value
     }
 
-    /// Checks the scheme. The error does not quote the rest of the address, which may hold a password.
+    /// Checks the scheme, and refuses a user name or password. Errors quote only the scheme, because the rest may be
+    /// secret.
     private static func requireWebAddress(_ url: String, isOption: Bool, allowsPlainHTTP: Bool) throws {
         let exit: ExitStatus = isOption ? .usage : .configuration
         if let origin = Origin(of: url), !origin.usesTLS, !origin.isLoopback, !allowsPlainHTTP {

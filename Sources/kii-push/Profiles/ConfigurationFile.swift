@@ -30,7 +30,7 @@ package struct ProfileConfiguration: Sendable {
 
     /// Reads the settings of `run`. Other commands ignore mistakes in them.
     ///
-    /// - Throws: ``CommandFailure`` with exit 78.
+    /// - Throws: ``CommandFailure`` with exit 78 for a mistake.
     package func runSettings() throws -> RunSettings? { try self.run.map { try RunSettings($0) } }
 
     package var runMembers: [(name: String, setting: Setting<String>)] {
@@ -43,9 +43,9 @@ package struct ProfileConfiguration: Sendable {
 
     private var run: ConfigurationDocument? { self.parts.lazy.compactMap { $0["run"] }.first }
 
-    /// Reads the parts of `profile`. If there are none, every property is `nil`.
+    /// Reads the parts of `profile`. If there are none, every setting is `nil`.
     ///
-    /// - Throws: ``CommandFailure`` with exit 78 if a file is invalid or has an unknown member.
+    /// - Throws: an error with exit 78 if a file is invalid, has an unknown member, or was named and is missing.
     static func read(_ paths: FilePaths, profile: String) throws -> ProfileConfiguration {
         let user = try ConfigurationDocument.read(trustedAt: paths.configuration)
         if user == nil, paths.isConfigurationNamed {

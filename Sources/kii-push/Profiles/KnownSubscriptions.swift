@@ -17,7 +17,7 @@ package struct KnownSubscriptions: Sendable {
         (file.value["subscriptions"]?.array ?? []).compactMap { SubscriptionTarget(remembered: $0) }
     }
 
-    /// Removes all subscriptions, for a profile that becomes another user or thing.
+    /// Deletes the file, for a profile that is registered anew.
     func forget() { unlink(self.path) }
 
     func note(_ target: SubscriptionTarget, isSubscribed: Bool) throws {

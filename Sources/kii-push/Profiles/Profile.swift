@@ -12,7 +12,7 @@ struct Profile: Sendable {
 
     /// Reads the files and variables that `options` and the environment name. Uses no network.
     ///
-    /// - Parameter isReplacing: whether the profile is registered anew. Its former files may then be unreadable.
+    /// - Parameter isReplacing: whether the profile is registered anew. Its former files may then be malformed.
     /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 if a file is invalid or unsafe.
     init(_ options: ProfileOptions, isReplacing: Bool = false) throws {
         try self.init(named: options.profile, configurationFile: options.config, isReplacing: isReplacing)
@@ -44,14 +44,14 @@ struct Profile: Sendable {
     private static func isMalformed(_ error: any Error, _ path: String) -> Bool {
         switch error {
         case FileError.tooLarge, FileError.malformed, FileError.newerFormat: return true
-        // The file has safe permissions, so its content is wrong.
+        // If the file can be read and has safe permissions, its content is wrong.
         case is CommandFailure:
             do { return try PrivateFile.read(path) != nil } catch { return Self.isMalformed(error, path) }
         default: return false
         }
     }
 
-    /// - Throws: ``CommandFailure`` with exit 78 if no cloud is configured, and with 69 if its emulator is not running.
+    /// - Throws: ``CommandFailure``, such as exit 78 if no cloud is configured, and 69 if its emulator is not running.
     func cloud(_ options: ProfileOptions) throws -> CloudSettings { try CloudSettings(options: options, profile: self) }
 
     func registration(with cloud: CloudSettings) throws -> (saved: SavedProfile, registration: Registration) {
@@ -118,7 +118,7 @@ struct Profile: Sendable {
 
     var registerHint: String { "run: kii-push register" + self.option }
 
-    /// Advice after the cloud has refused a token or password of this profile or of the administrator.
+    /// Advice after the cloud has refused credentials, or a call for which the profile lacks the right.
     func hint(after refusal: KiiError) -> String {
         let isRightMissing = !(refusal.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
         func signIn(_ option: String, _ id: String) -> String {
@@ -141,10 +141,10 @@ struct Profile: Sendable {
 }
 
 enum SecretFile {
-    /// Returns the content without the final line feed.
+    /// Returns the content without line ends at its end.
     ///
-    /// - Throws: ``FileError`` if other users can read the file; ``CommandFailure`` with exit 66 without a file, and 78
-    ///   for an empty file.
+    /// - Throws: ``FileError``, for example if other users can read the file; ``CommandFailure`` with exit 66 without a
+    ///   file, and 78 for an empty file.
     static func read(_ path: String) throws -> Secret {
         guard let bytes = try PrivateFile.read(path) else {
             throw CommandFailure(.missingInput, "there is no file \(path)")

@@ -13,8 +13,7 @@ struct ProfileCredentials: Sendable {
     var admin: Setting<AdminCredentials>?
     var password: Setting<Secret>?
 
-    /// - Parameter isReplacing: whether the secrets given to `register` are replaced. Their file may then be
-    ///   unreadable.
+    /// - Parameter isReplacing: whether the secrets given to `register` are replaced. Their file may then be malformed.
     /// - Throws: ``FileError`` if another user owns a file or can read it; ``CommandFailure`` with exit 78 if a source
     ///   has only half of the administrator's credentials.
     static func read(_ location: ProfileLocation, isReplacing: Bool) throws -> ProfileCredentials {

@@ -6,9 +6,8 @@ extension Profile {
     ///
     /// - Parameters:
     ///   - isReplacing: whether to give up the stored registration.
-    ///   - payload: the form of pushes; `nil` keeps the present form.
+    ///   - payload: the form of pushes; `nil` keeps the present form, unless `isAnew`.
     ///   - isAnew: whether to drop all choices of the former registration.
-    /// - Throws: As ``PushAgent/register(replacing:)``, and ``FileError``.
     func register(
         _ account: SavedProfile.Account, with cloud: CloudSettings, calls: CallOptions? = nil,
         isReplacing: Bool = false, isCreatingUser: Bool = false, payload: PayloadFormat? = nil, isAnew: Bool = false
@@ -19,7 +18,7 @@ extension Profile {
         var configuration = self.agentConfiguration(account, at: cloud, creatingUser: isCreatingUser)
         configuration.installationMembers = payload?.members
         if payload == nil, isReplacing, !isAnew {
-            // A replaced registration passes the profile's choices on.
+            // The new registration keeps the choices of the replaced one.
             let former = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
             configuration.installationMembers = (try? former.registration())?.installationMembers
         }
@@ -38,7 +37,7 @@ extension Profile {
         return (saved, registration)
     }
 
-    /// The cloud does not say whether the name or the password is wrong, so the advice is about both.
+    /// The cloud does not say whether the name or the password is wrong. The hint is for a user that does not exist.
     private func advising(_ error: any Error, _ account: SavedProfile.Account) -> any Error {
         guard case .user = account, case .signInRefused(let refusal)? = error as? PushAgentError,
             refusal.errorCode != KiiErrorCode.appNotFound, !refusal.saysDisabled

@@ -17,7 +17,6 @@ struct ProfileSettings: Sendable {
     let emulator: EmulatorRuntimeFile?
     let isOfEmulator: Bool
 
-    /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 if a file is invalid or unsafe.
     init(options: ProfileOptions, profile: Profile) throws {
         let saved = profile.saved
         let configuration = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
@@ -35,7 +34,8 @@ struct ProfileSettings: Sendable {
         let savedID = saved?.registeredURL == nil ? nil : saved?.appID
         self.baseURL = named ?? Setting(saved?.registeredURL, registration) ?? Setting(emulator?.app.baseURL, found)
         self.appID = namedID ?? Setting(savedID, registration) ?? Setting(emulator?.app.appID, found)
-        // A stored option of `register` belongs to the stored address, so another address does not use it.
+        // A stored option of `register` belongs to the stored address, so it is not used with an address from another
+        // source.
         let terms = named == nil ? saved?.terms : nil
         self.caFile =
             Setting(try options.connection.caFile.map(FilePaths.absolute), .option("--cacert"))
@@ -56,8 +56,8 @@ struct ProfileSettings: Sendable {
         self.emulator = emulator
     }
 
-    /// The settings that `register` stores: its own options, and stored options of its last run. Settings from files
-    /// and the environment are not stored.
+    /// The settings that `register` stores: its own options, and stored options of its last run. `allowsPlainHTTP` is
+    /// stored from files too.
     var terms: SavedProfile.Terms {
         func kept(_ setting: Setting<String>?) -> String? {
             switch setting?.origin {

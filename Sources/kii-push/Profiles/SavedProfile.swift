@@ -38,8 +38,7 @@ package struct SavedProfile: Sendable, Hashable {
         do {
             return try ConfigurationDocument.read(trustedAt: path).map { try SavedProfile($0) }
         } catch var failure as CommandFailure {
-            // An unreadable file can be removed, because `register` writes it again. A file of a newer version must
-            // stay.
+            // A malformed file can be removed, because `register` writes it again. A file of a newer version must stay.
             let isNewer = failure.hint?.contains(bytesOf: "newer") ?? false
             if !isNewer { failure.hint = "remove it and run 'kii-push register'" }
             throw failure
@@ -93,7 +92,6 @@ package struct SavedProfile: Sendable, Hashable {
 }
 
 extension SavedProfile {
-    /// - Throws: ``CommandFailure`` with exit 78 for an incomplete file.
     package init(_ file: ConfigurationDocument) throws {
         guard let cloud = try Self.cloud(file), let account = try Self.account(file) else {
             throw CommandFailure(.configuration, "\(file.document) is incomplete")

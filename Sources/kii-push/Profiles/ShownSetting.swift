@@ -58,7 +58,7 @@ struct ShownSetting: Sendable {
             ShownSetting("password", secretFrom: credentials.password?.origin),
             ShownSetting("subscriptions", declared),
         ]
-        // Shown as written. `run` checks the members.
+        // Shown as written, but without credentials. `run` checks the members.
         shown += settings.configuration.runMembers.map { name, setting in
             ShownSetting("run.\(name)", name == "forwardTo" ? setting.withoutCredentials : setting)
         }

@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The spelling of a scope on the command line: empty for the app, `user:me`, `group:ID` or `thing:ID`.
+/// The spelling of a scope on the command line: `app`, `user:me`, `user:ID`, `group:ID`, `thing:me` or `thing:ID`.
 struct ScopeName: Sendable, Hashable, ExpressibleByArgument {
     private enum Kind: String { case user, group, thing }
 
@@ -30,7 +30,7 @@ struct ScopeName: Sendable, Hashable, ExpressibleByArgument {
 
     var isOfMe: Bool { self.kind != nil && self.id == nil }
 
-    /// Replaces `me`.
+    /// The scope, with the principal's ID in place of `me`.
     ///
     /// - Parameter principal: the principal for `me`; `nil` if unknown.
     /// - Throws: ``CommandFailure`` with exit 64 if `me` is unknown, or is a thing where a user is meant, or the

@@ -54,10 +54,10 @@ struct ContentOptions: ParsableArguments {
         for change in self.set { try rule.check(change) }
     }
 
-    /// Reads the files. Uses no network.
+    /// The message from the options and the files that they name. Uses no network.
     ///
-    /// - Throws: ``CommandFailure`` for wrong data, a wrong body or impossible changes; ``KiiInputError`` for a null or
-    ///   nested member.
+    /// - Throws: ``CommandFailure`` for wrong data, a wrong body or impossible changes; ``KiiInputError`` for a null in
+    ///   the data.
     func assembled() throws -> SentMessage {
         if let file = self.message { return .body(try MessageFile.read(file)) }
         var message = self.fixture?.message ?? PushMessage(mqtt: nil)

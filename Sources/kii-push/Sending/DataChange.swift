@@ -69,7 +69,7 @@ extension String {
     }
 }
 
-/// Finds pointers to keys that are not part of the data, so that a change of them has no effect.
+/// Finds pointers to keys outside the data, whose change would have no effect.
 enum DataChangeRule {
     /// For a message: the cloud writes these keys beside the data.
     case message(written: Set<String>)

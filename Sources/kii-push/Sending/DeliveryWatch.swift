@@ -1,8 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Waits for the results of handlers on this machine, for `--wait`. It reads the inboxes and the emulator's record of
-/// the message.
+/// Waits for the results of the handlers of this state directory's profiles, for `--wait`. It reads the inboxes.
 struct DeliveryWatch {
     private static let interval = Duration.milliseconds(50)
 

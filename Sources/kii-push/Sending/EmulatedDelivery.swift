@@ -17,7 +17,7 @@ struct EmulatedDelivery: Sendable {
 }
 
 extension CloudSession {
-    /// The number of installations that got the message; `nil` for other clouds than the emulator.
+    /// The number of installations that the emulator sent the message to over MQTT; `nil` if unknown.
     func receiverCount(of messageID: String) async -> Int? {
         guard self.cloud.source == .emulator else { return nil }
         return try? await self.deliveries(of: messageID).count
@@ -39,9 +39,7 @@ extension CloudSession {
             })
     }
 
-    /// The deliveries of the push about a new object; empty if the bucket has no subscriptions.
-    ///
-    /// Reads `GET /__kii/messages` and uses the newest message about the object.
+    /// The deliveries of the newest message about a new object; empty if the bucket has no subscriptions.
     func deliveries(about object: ObjectReference) async throws -> [EmulatedDelivery] {
         let source = KiiURI.object(object).description
         let call = KiiCall(.get, KiiPath("messages"), statuses: [200]) { response throws(KiiResponseError) in

@@ -2,9 +2,9 @@ import KiiPushCommandLine
 import KiiPushCore
 
 enum SentMessage: Sendable {
-    /// Made from options. The library checks it before it sends it.
+    /// Made from options. The library checks the message before sending.
     case typed(PushMessage)
-    /// Read from the user's file. Only the cloud checks it.
+    /// Read and partly checked by ``MessageFile``. The library does not check it.
     case body(JSONValue)
 
     var hasAlert: Bool {
@@ -14,7 +14,7 @@ enum SentMessage: Sendable {
         }
     }
 
-    /// - Throws: ``KiiInputError`` if the cloud would refuse the message.
+    /// - Throws: ``KiiInputError`` if the library finds that the cloud would refuse the call.
     func call(to destination: PushDestination) throws -> KiiCall<String> {
         switch self {
         case .typed(let message): try .sending(message, to: destination)
@@ -38,8 +38,8 @@ enum MessageFile {
     private static let maximumBytes = 65_536
 
     /// - Parameter path: `-` for standard input.
-    /// - Throws: ``CommandFailure`` with exit 65 if the text is no JSON object, or has a duplicate or unknown key or a
-    ///   nested value; with exit 66 if the file cannot be read.
+    /// - Throws: ``CommandFailure`` with exit 65 if the text is too large or no JSON object, or has a duplicate or
+    ///   unknown key or nested data; with exit 66 if the file cannot be read.
     static func read(_ path: String) throws -> JSONValue {
         let name = path == "-" ? "standard input" : path
         let bytes = try InputFile.read(path)

@@ -57,7 +57,7 @@ struct RunReceiver: Sendable {
         case .outside(let outside): await outside.stop()
         case .activator(let activator, let presentation, _):
             await activator.stop()
-            // This process can no longer handle clicks. The next run shows the alerts again.
+            // Removes the alerts, because this process can no longer handle clicks. The next run shows them again.
             presentation?.presenter.close()
         }
     }

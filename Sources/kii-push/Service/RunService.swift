@@ -44,7 +44,7 @@ final class RunService: Sendable {
     /// Runs until a signal, a failure or the end of the session.
     ///
     /// - Parameter reload: creates another session from the current files, without starting it.
-    /// - Throws: the failure; ``SilentExit`` after a signal.
+    /// - Throws: the failure; ``SilentExit`` after a signal; ``CommandFailure`` with exit 69 if offline for too long.
     func run(_ first: RunSession, _ signals: StopSignals, reload: () async throws -> RunSession) async throws {
         let relays = [
             Task { [continuation] in

@@ -66,8 +66,6 @@ struct RunSession: Sendable {
     }
 
     /// The state for a user who requests it: counts and conditions, without contents of messages.
-    ///
-    /// - Parameter begun: the start of the process.
     func state(since begun: ContinuousClock.Instant, processID: Int32) async -> JSONValue {
         var members = JSONMembers([
             "v": 1, "type": "service", "at": Timestamp.now(), "pid": processID,
