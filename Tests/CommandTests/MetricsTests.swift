@@ -72,7 +72,7 @@ import Testing
         let off = PushEvent.disconnected(reason: "gone", retryIn: .seconds(1))
         let on = PushEvent.connected(
             .init(
-                host: "h", port: 1, usesTLS: true, isVerified: true, protocolVersion: "3.1.1", guarantee: .atLeastOnce,
+                host: "h", port: 1, usesTLS: true, isVerified: true, protocolVersion: "3.1.1", qualityOfService: 1,
                 sessionPresent: true))
         func text(_ events: [PushEvent]) -> String { Self.counted(events.map { ($0, .zero) }).prometheusText }
         #expect(text([off]).contains("\nkii_push_disconnections_total 0\n"))
@@ -97,7 +97,7 @@ import Testing
         let begin = ContinuousClock.now
         let on = PushEvent.connected(
             .init(
-                host: "h", port: 1, usesTLS: true, isVerified: true, protocolVersion: "3.1.1", guarantee: .atLeastOnce,
+                host: "h", port: 1, usesTLS: true, isVerified: true, protocolVersion: "3.1.1", qualityOfService: 1,
                 sessionPresent: true))
         for agent in ["a", "b", "c"] { metrics.count(on, of: agent) }
         metrics.count(.trouble(.storing, reason: "full"), of: "b")

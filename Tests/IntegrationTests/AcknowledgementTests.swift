@@ -152,7 +152,7 @@ import Testing
                 for await event in events {
                     if case .notice(.sessionLost, _, _) = event { isLost = true }
                     guard case .connected(let state) = event else { continue }
-                    #expect(state.guarantee == .atMostOnce)
+                    #expect(state.qualityOfService == 0)
                     break
                 }
                 // The state said that there was a session, and the broker knew of none.

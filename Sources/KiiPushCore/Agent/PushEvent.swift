@@ -112,16 +112,9 @@ public enum PushEvent: Sendable {
         /// Whether the broker's certificate was verified: with TLS, unless `kii-push` was started with `--insecure`.
         public var isVerified: Bool
         package var protocolVersion: String
-        /// The delivery guarantee of the granted QoS.
-        public var guarantee: Guarantee
+        /// The QoS that the broker granted. At 1 it repeats a message until the agent has stored it, and duplicates are
+        /// possible. At 0 the network may lose a message before the agent has stored it.
+        public var qualityOfService: Int
         package var sessionPresent: Bool
-    }
-
-    /// A delivery guarantee of MQTT.
-    public enum Guarantee: Sendable, Hashable {
-        /// QoS 1: the broker keeps a message until the agent acknowledges it. Duplicates are possible.
-        case atLeastOnce
-        /// QoS 0: the network may lose a message before the agent has stored it.
-        case atMostOnce
     }
 }

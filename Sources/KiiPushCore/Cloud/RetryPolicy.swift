@@ -50,7 +50,7 @@ public struct RetryPolicy: Sendable {
     }
 
     /// The client repeats no call, except at once after 421 or an early 408; see ``RetryPolicy``.
-    public static let none = RetryPolicy(maximumRequests: 1)
+    package static let none = RetryPolicy(maximumRequests: 1)
     /// For requests of an MQTT endpoint, which the cloud needs time to make.
     package static let endpoint = RetryPolicy(
         maximumRequests: 10, budget: .seconds(60), firstDelay: .seconds(1), maximumDelay: .seconds(5))

@@ -45,7 +45,7 @@ public final class AgentLifecycle: Sendable {
     }
 
     /// The reason why the program was started.
-    public let launchOptions: LaunchOptions
+    package let launchOptions: LaunchOptions
     private let core: Locked<Core>
 
     /// Makes a lifecycle. A program makes it before its agents.
@@ -100,7 +100,7 @@ public final class AgentLifecycle: Sendable {
 
     /// A new stream of the current state and each later change. It buffers the newest 64 states, and ends when this
     /// object is released.
-    public var states: AsyncStream<LifecycleState> {
+    package var states: AsyncStream<LifecycleState> {
         let (stream, continuation) = AsyncStream<LifecycleState>.makeStream(bufferingPolicy: .bufferingNewest(64))
         let number = self.core.withLock { core in
             core.lastNumber += 1

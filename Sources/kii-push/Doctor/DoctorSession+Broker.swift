@@ -67,7 +67,7 @@ extension DoctorSession {
 
     private static func granted(_ connection: PushEvent.Connection) -> Finding {
         let session = connection.sessionPresent ? "the session of before is there" : "a new session"
-        guard connection.guarantee == .atMostOnce else { return .ok("QoS 1; \(session)") }
+        guard connection.qualityOfService == 0 else { return .ok("QoS 1; \(session)") }
         return .warning(
             "QoS 0 was granted, QoS 1 was asked for; \(session)",
             fix: "what the network drops is lost: use a broker that grants QoS 1 if that matters")

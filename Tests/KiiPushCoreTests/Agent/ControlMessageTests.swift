@@ -6,7 +6,7 @@ import Testing
 @Suite struct ControlMessageTests {
     private static let connection = PushEvent.Connection(
         host: "broker", port: 1883, usesTLS: true, usesWebSocket: true, isVerified: true, protocolVersion: "3.1.1",
-        guarantee: .atMostOnce, sessionPresent: true)
+        qualityOfService: 0, sessionPresent: true)
 
     private static let kinds: [MessageEvent.Kind] =
         [

@@ -38,7 +38,7 @@ import Testing
         let status = ServiceStatus(ServiceNotifier(path: manager.path), agentCount: 2)
         let connected = PushEvent.connected(
             .init(
-                host: "h", port: 1, usesTLS: true, isVerified: true, protocolVersion: "3.1.1", guarantee: .atLeastOnce,
+                host: "h", port: 1, usesTLS: true, isVerified: true, protocolVersion: "3.1.1", qualityOfService: 1,
                 sessionPresent: true))
         status.observe(connected, of: 1)
         status.observe(.disconnected(reason: "no route", retryIn: .seconds(2)), of: 0)

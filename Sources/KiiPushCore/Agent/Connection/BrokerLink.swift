@@ -305,7 +305,7 @@ extension BrokerLink {
             usesWebSocket: target.usesWebSocket,
             isVerified: target.usesTLS && self.verifiesCertificates,
             protocolVersion: self.session.configuration.protocolVersion == .v3_1 ? "3.1" : "3.1.1",
-            guarantee: grantedQoS == .atMostOnce ? .atMostOnce : .atLeastOnce, sessionPresent: sessionPresent ?? false)
+            qualityOfService: grantedQoS == .atMostOnce ? 0 : 1, sessionPresent: sessionPresent ?? false)
         self.report(.connected(connection))
     }
 

@@ -78,7 +78,7 @@ extension PushEvent.Connection {
             [
                 "host": self.host, "port": self.port, "tls": self.usesTLS,
                 "webSocket": self.usesWebSocket, "verified": self.isVerified,
-                "protocol": self.protocolVersion, "qos": self.guarantee == .atLeastOnce ? 1 : 0,
+                "protocol": self.protocolVersion, "qos": self.qualityOfService,
                 "sessionPresent": self.sessionPresent,
             ])
     }
@@ -89,7 +89,7 @@ extension PushEvent.Connection {
             host: host, port: Int(clamping: port), usesTLS: value["tls"]?.bool ?? false,
             usesWebSocket: value["webSocket"]?.bool ?? false,
             isVerified: value["verified"]?.bool ?? false, protocolVersion: value["protocol"]?.string ?? "",
-            guarantee: value["qos"]?.int64 == 1 ? .atLeastOnce : .atMostOnce,
+            qualityOfService: value["qos"]?.int64 == 1 ? 1 : 0,
             sessionPresent: value["sessionPresent"]?.bool ?? false)
     }
 }

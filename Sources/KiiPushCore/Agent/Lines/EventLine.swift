@@ -32,7 +32,6 @@ extension PushEvent.Connection {
         let scheme = self.usesWebSocket ? (self.usesTLS ? "wss" : "ws") : (self.usesTLS ? "mqtts" : "mqtt")
         return "\(scheme)://\(self.host):\(self.port)"
     }
-    package var qualityOfService: Int { self.guarantee == .atLeastOnce ? 1 : 0 }
 
     package func members(of installationID: String?, at time: Timestamp) -> JSONMembers {
         JSONMembers(present: [
