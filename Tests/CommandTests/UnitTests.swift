@@ -61,6 +61,11 @@ import Testing
         ] {
             #expect(text.split(separator: "\n").contains { $0 == line }, "\(line)")
         }
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let path = package.appending(path: "Packaging/debian/kii-push-gateway@.service")
+        let gateway = try String(contentsOf: path, encoding: .utf8)
+        #expect(gateway.contains("\nRestartPreventExitStatus=64 76 77 78\n"))
         // systemd tries again what fails before the main process, whatever its exit status.
         #expect(!text.contains("ExecStartPre"))
         let user = try self.tool("install-unit", "--print", "--user").output
