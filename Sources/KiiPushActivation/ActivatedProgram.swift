@@ -2,7 +2,7 @@ import Glibc
 import KiiPushCore
 
 final class ActivatedProgram {
-    enum Utterance {
+    enum Output {
         case answer(ActivationAnswer)
         case nonsense(String)
         /// The program closed the socket, or sent too many unreadable lines.
@@ -20,7 +20,7 @@ final class ActivatedProgram {
     // 64 KiB is enough: a reason is cut to 500 Unicode scalars.
     private var lines = LineBuffer(limit: 65_536)
     private var nonsense = 0
-    private var hasMisspoken = false
+    private var hasReportedInvalid = false
     private var knownBadge: Int?
     private var wantsBadge = false
 
@@ -124,8 +124,8 @@ final class ActivatedProgram {
     var openDescriptor: Int32? { self.isOpen ? self.channel?.number : nil }
 
     /// Reads at most 512 KiB, so that a program that writes without end does not block the activator's thread.
-    func read() -> [Utterance] {
-        var heard: [Utterance] = []
+    func read() -> [Output] {
+        var heard: [Output] = []
         var bytes = [UInt8](repeating: 0, count: 65_536)
         for _ in 0..<8 {
             guard self.isOpen, let channel = self.channel else { break }
@@ -140,28 +140,28 @@ final class ActivatedProgram {
         return heard
     }
 
-    private func hear(_ line: [UInt8]?, _ heard: inout [Utterance]) {
+    private func hear(_ line: [UInt8]?, _ heard: inout [Output]) {
         guard self.isOpen else { return }
         guard let line else {
             self.nonsense = Self.mostNonsense
-            return self.misunderstand("a line is longer than 64 KiB", &heard)
+            return self.countInvalid("a line is longer than 64 KiB", &heard)
         }
         guard !line.isEmpty else { return }
         do throws(JSONMemberError) {
             heard.append(.answer(try ActivationAnswer(line: line)))
         } catch {
-            self.misunderstand(error.description, &heard)
+            self.countInvalid(error.description, &heard)
         }
     }
 
-    private func misunderstand(_ reason: String, _ heard: inout [Utterance]) {
+    private func countInvalid(_ reason: String, _ heard: inout [Output]) {
         self.nonsense += 1
-        if !self.hasMisspoken { heard.append(.nonsense(reason)) }
-        self.hasMisspoken = true
+        if !self.hasReportedInvalid { heard.append(.nonsense(reason)) }
+        self.hasReportedInvalid = true
         if self.nonsense >= Self.mostNonsense { self.hangUp(&heard) }
     }
 
-    private func hangUp(_ heard: inout [Utterance]) {
+    private func hangUp(_ heard: inout [Output]) {
         self.isOpen = false
         self.channel?.shutDown(.both)
         heard.append(.end)

@@ -32,7 +32,7 @@ package struct ActivationQueue: Sendable {
         var capacity = 1
         var isReady = false
         /// Whether the process reads no more messages.
-        var isDeaf = false
+        var readsNoMore = false
         var ending = Ending.no
 
         func answersByEnding(_ entry: Entry) -> Bool {
@@ -112,7 +112,7 @@ package struct ActivationQueue: Sendable {
         self.overdue.removeAll(where: isGivenUp)
     }
 
-    package mutating func inputClosed() { self.process?.isDeaf = true }
+    package mutating func inputClosed() { self.process?.readsNoMore = true }
 
     /// - Parameter isShortage: whether the machine lacks a resource, such as memory. The attempts then do not count.
     package mutating func startFailed(reason: String, isShortage: Bool = false, now: MonotonicInstant) {
@@ -173,13 +173,13 @@ package struct ActivationQueue: Sendable {
     private mutating func start() {
         guard !self.isStopping, !self.waiting.isEmpty else { return }
         let entry = self.waiting.removeFirst()
-        self.process = Process(first: entry.number, isDeaf: self.takesOneMessage)
+        self.process = Process(first: entry.number, readsNoMore: self.takesOneMessage)
         self.sent = [entry]
         self.orders.append(.start(with: entry.number))
     }
 
     private var nextToSend: Int? {
-        guard let process, !process.isDeaf, process.ending == .no, self.sent.count < process.capacity else {
+        guard let process, !process.readsNoMore, process.ending == .no, self.sent.count < process.capacity else {
             return nil
         }
         // Sends no second attempt of a message while the first is unanswered.
@@ -191,7 +191,7 @@ package struct ActivationQueue: Sendable {
         self.waiting.removeAll { $0.deadline <= now }
         self.orders += late.map { .fail($0.number, reason: Self.late) }
         // An idle process that reads no more messages but does not end would block all messages.
-        let isInTheWay = !late.isEmpty && self.sent.isEmpty && self.process?.isDeaf == true
+        let isInTheWay = !late.isEmpty && self.sent.isEmpty && self.process?.readsNoMore == true
         switch self.process?.ending {
         case .no where isInTheWay || self.sent.contains { self.limit(of: $0) <= now },
             .asked(...now):

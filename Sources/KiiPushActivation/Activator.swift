@@ -69,7 +69,7 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         /// The process did not answer or end in time. The activator sends it this signal.
         case terminated(processID: Int32, signal: Int32)
         /// The process wrote an unreadable line. Reported once for each process.
-        case misspoke(processID: Int32, reason: String)
+        case invalidAnswer(processID: Int32, reason: String)
         /// The activator ended a process that an earlier run of this program had started.
         case leftoverEnded(processID: Int32)
         /// The activator cannot write the file that names the running process.
@@ -83,7 +83,7 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
             case .ended(let id, let how): "process \(id) ended with \(how)"
             case .terminated(let id, let signal):
                 "process \(id) did not answer or end in time; it gets \(signal == 9 ? "SIGKILL" : "SIGTERM")"
-            case .misspoke(let id, let reason): "process \(id) wrote what is no answer: \(reason)"
+            case .invalidAnswer(let id, let reason): "process \(id) wrote what is no answer: \(reason)"
             case .leftoverEnded(let id): "process \(id), which an earlier run has left, is ended"
             case .processFileFailed(let reason): reason
             }

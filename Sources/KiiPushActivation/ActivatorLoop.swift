@@ -70,7 +70,7 @@ final class ActivatorLoop: PollLoop {
         }
         if !self.whenStopped.isEmpty { self.queue.stop(now: now) }
         self.queue.timePassed(now: .now())
-        self.obey()
+        self.execute()
         if let badge = self.badge { self.program?.tell(badge: badge.number ?? 0) }
         if !self.whenStopped.isEmpty, self.queue.isIdle { return nil }
         var wait = PollWait(until: self.queue.nextDeadline)
@@ -108,7 +108,7 @@ final class ActivatorLoop: PollLoop {
                 if case .ready(_, wantsBadge: true) = answer { program.followBadge() }
                 self.queue.received(answer, now: .now())
             case .nonsense(let reason):
-                self.report(.misspoke(processID: program.processID, reason: reason))
+                self.report(.invalidAnswer(processID: program.processID, reason: reason))
             case .end: self.queue.inputClosed()
             }
         }
@@ -154,9 +154,9 @@ final class ActivatorLoop: PollLoop {
             payload: delivery.payload, badge: self.badge.map { $0.number ?? 0 })
     }
 
-    private func obey() {
+    private func execute() {
         while case let orders = self.queue.takeOrders(), !orders.isEmpty {
-            for order in orders { self.obey(order) }
+            for order in orders { self.execute(order) }
         }
     }
 
@@ -164,7 +164,7 @@ final class ActivatorLoop: PollLoop {
         self.deliveries.removeValue(forKey: number)?.completion
     }
 
-    private func obey(_ order: ActivationQueue.Order) {
+    private func execute(_ order: ActivationQueue.Order) {
         switch order {
         case .start(let number): self.start(with: number)
         case .send(let number):

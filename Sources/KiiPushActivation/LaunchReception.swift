@@ -121,7 +121,7 @@ private final class LaunchReception: Sendable {
     /// first `willEnterForeground`, then the message, in state inactive.
     private func bringForward(_ message: ActivationMessage) {
         guard let decoded = try? ReceivedMessage(payload: message.payload) else { return }
-        self.agent.lifecycle?.userOpens(decoded)
+        self.agent.lifecycle?.userDidOpen(decoded)
     }
 
     private func deliver(_ message: ActivationMessage) {

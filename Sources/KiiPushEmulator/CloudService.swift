@@ -53,7 +53,7 @@ final class CloudService: Sendable {
             self.receivers.note(outcome.effects.messages)
             if core.cloud.script.hasNews { self.faultNews.send(.look) }
             let isCounted = core.cloud.script.current != nil
-            self.bringAbout(outcome, isCounted: isCounted) { [activity = self.activity] response in
+            self.perform(outcome, isCounted: isCounted) { [activity = self.activity] response in
                 activity.append(.request(AnsweredRequest(request, outcome, response, elapsed: .now() - begin)))
                 reply(response)
             }
@@ -90,7 +90,7 @@ final class CloudService: Sendable {
         self.core.withLock { $0.cloud.advanceFaults(news, now: .now()) }
     }
 
-    private func bringAbout(
+    private func perform(
         _ outcome: EmulatedCloud.Reply, isCounted: Bool, _ reply: @escaping @Sendable (HTTPResponse?) -> Void
     ) {
         let effects = outcome.effects

@@ -34,7 +34,7 @@ struct DoctorCommand: ParsableCommand {
             let (store, gateways) = (Check.Key(.store), Check.Key(.gateways))
             try await examination.check(store) { try await Self.store(fleet) }
             try await examination.check(gateways, after: [store]) { Self.gateways(try await fleet.status()) }
-            if fleet.isOfOne {
+            if fleet.hasOneDatabase {
                 try await examination.check(Check.Key(.inbox), after: [store]) {
                     Self.inbox(try await fleet.ledger())
                 }

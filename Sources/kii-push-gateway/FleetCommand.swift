@@ -36,7 +36,7 @@ struct FleetStatusCommand: ParsableCommand {
         let unreachable = status.unreachable.sorted { $0.key < $1.key }
         let console = self.options.console
         for gateway in status.gateways {
-            let place = fleet.isOfOne ? "" : "database \(gateway.database + 1), "
+            let place = fleet.hasOneDatabase ? "" : "database \(gateway.database + 1), "
             try console.line(place + gateway.text)
             try console.object("gateway", gateway.members)
         }

@@ -33,7 +33,7 @@ import Testing
                     [ledger.received, ledger.duplicates, ledger.done, ledger.dead, ledger.waiting + ledger.running]
                         == [8, 2, 2, 1, 3])
                 #expect(try LedgerAudit.problems(inStateDirectory: directory) == [])
-                handler.letGo()
+                handler.release()
                 withExtendedLifetime(kept) {}
             }
             // Let go of, 4 and 5 failed; they and 2 wait for the next run.
@@ -71,7 +71,7 @@ import Testing
                     #expect([ledger.received, ledger.duplicates, ledger.done] == [8, 2, 2])
                     // 2 is given up on in the end, and this thread may be held up until then.
                     #expect(ledger.dead + ledger.waiting + ledger.running == 4 && ledger.dead >= 1, "\(ledger)")
-                    handler.letGo()
+                    handler.release()
                     withExtendedLifetime(kept) {}
                 }
                 #expect(try await runtime.ledger().isBalanced)
@@ -124,7 +124,7 @@ private final class VariedHandler: RemoteNotificationHandler {
         }
     }
 
-    func letGo() {
+    func release() {
         // Outside the lock: letting go of a completion is an answer.
         let held = self.held.withLock { held in
             defer { held = nil }

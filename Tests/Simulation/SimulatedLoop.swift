@@ -92,7 +92,7 @@ final class SimulatedLoop: Loop {
         let horizon = self.timers.horizon
         while !self.isDead, let body = self.timers.popDue(at: self.now, before: horizon) { body() }
         for stream in self.streams where !self.isDead {
-            stream.handOver { self.turnDelegate?.isSated ?? false }
+            stream.handOver { self.turnDelegate?.isSaturated ?? false }
         }
         self.commitAndFlush()
         self.streams.removeAll { $0.isClosed }
@@ -205,12 +205,12 @@ final class SimulatedStream: ByteStream {
     var hasWork: Bool { !self.isClosed && !self.isPaused && !self.incoming.isEmpty }
 
     /// Tells the delegate what has happened, until the turn has brought enough.
-    func handOver(until isSated: () -> Bool) {
+    func handOver(until isSaturated: () -> Bool) {
         if self.isToConnect, !self.hasConnected {
             self.hasConnected = true
             self.delegate?.streamDidConnect(self)
         }
-        while !self.isPaused, !self.isClosed, !self.incoming.isEmpty, !isSated() {
+        while !self.isPaused, !self.isClosed, !self.incoming.isEmpty, !isSaturated() {
             let bytes = self.incoming.removeFirst()
             bytes.withUnsafeBytes { self.delegate?.stream(self, didReceive: $0) }
         }

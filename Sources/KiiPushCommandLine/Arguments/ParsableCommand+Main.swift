@@ -11,15 +11,15 @@ extension ParsableCommand {
         // The variable names the descriptor with messages for an ``Activator``'s program. If that program runs this
         // one, this one must not read them.
         unsetenv(MessageFeed.launchVariable)
-        Self.actAsFirstProcess()
+        Self.actAsInit()
         let words = Array(CommandLine.arguments.dropFirst())
         exit(await Self.status(of: words).rawValue)
     }
 
-    private static func actAsFirstProcess() {
+    private static func actAsInit() {
         guard OwnChildren.mayBeOrphans else { return }
         // Without the thread that reaps orphans, they stay zombies. Commands work all the same.
-        try? OwnChildren.reapOthers()
+        try? OwnChildren.reapOrphans()
         guard getpid() == 1 else { return }
         // The kernel drops these signals if process 1 does not handle them. They would then not end a command.
         for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { signal(number) { _exit(128 + $0) } }

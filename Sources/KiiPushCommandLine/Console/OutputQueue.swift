@@ -12,7 +12,7 @@ package final class OutputQueue: Sendable {
         var written = 0
         var failure: (any Error)?
         var hasThread = false
-        var isHurried = false
+        var isLimited = false
         var isAbandoned = false
         var leftOut = 0
         var waiters: [(position: Int, written: OneShot<Void>)] = []
@@ -43,7 +43,7 @@ package final class OutputQueue: Sendable {
 
     /// Announces the end of the command. A queue then drops its output if the reader reads nothing for 2 s. Output to a
     /// regular file is not dropped.
-    static func hurry() { for queue in self.all.withLock({ $0 }) { queue.hurry() } }
+    static func limitWaiting() { for queue in self.all.withLock({ $0 }) { queue.limitWaiting() } }
 
     /// Queues a line without waiting for room. If the queue is full, the line is dropped. A note before the next line
     /// tells the number of dropped lines.
@@ -86,12 +86,12 @@ package final class OutputQueue: Sendable {
         if let failure = self.state.withLock({ $0.failure }) { throw failure }
     }
 
-    private func hurry() {
+    private func limitWaiting() {
         var status = stat()
         guard fstat(self.descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG else { return }
         let isFirst = self.state.withLock { state in
-            defer { state.isHurried = true }
-            return !state.isHurried
+            defer { state.isLimited = true }
+            return !state.isLimited
         }
         guard isFirst else { return }
         do throws(SystemError) {

@@ -65,6 +65,6 @@ extension StopSignals {
     /// Handles ^C and SIGTERM for a command. After the first signal, a reader that does not read no longer delays the
     /// end.
     package static func ofCommand(asks: [Int32] = []) throws(SystemError) -> StopSignals {
-        try StopSignals(asks: asks, whenStopped: { OutputQueue.hurry() })
+        try StopSignals(asks: asks, whenStopped: { OutputQueue.limitWaiting() })
     }
 }

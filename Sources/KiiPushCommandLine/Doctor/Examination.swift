@@ -34,7 +34,7 @@ package struct Examination {
 
     package func finding(_ body: @escaping @Sendable () async throws -> Finding) async -> Finding {
         do {
-            return try await self.inTime(body) ?? self.outOfTime
+            return try await self.inTime(body) ?? self.timeoutFinding
         } catch {
             return .failed(error)
         }
@@ -48,7 +48,7 @@ package struct Examination {
         return time > .zero ? try await within(time, body) : nil
     }
 
-    package var outOfTime: Finding {
+    package var timeoutFinding: Finding {
         self.end > .now
             ? .unreachable("nothing came of it within \(self.limit.text)", fix: "allow more time with --timeout")
             : .unknown("no time was left; allow more with --timeout")

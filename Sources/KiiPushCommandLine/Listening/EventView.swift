@@ -96,7 +96,7 @@ package struct EventView {
 
     /// Tells the view that another process receives from now on. If the inbox is in memory, message numbers begin at 1
     /// again.
-    package mutating func beganAnew() {
+    package mutating func receiverChanged() {
         if self.isKept == false { self.forgetNumbers() }
     }
 

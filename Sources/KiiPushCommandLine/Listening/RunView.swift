@@ -37,7 +37,7 @@ package actor RunView {
         let text = "program: \(event.description.terminalSafe)"
         switch event {
         case .started, .ended, .leftoverEnded: self.console.detail(text)
-        case .startFailed, .terminated, .misspoke, .processFileFailed: self.console.warning(text)
+        case .startFailed, .terminated, .invalidAnswer, .processFileFailed: self.console.warning(text)
         }
     }
 }

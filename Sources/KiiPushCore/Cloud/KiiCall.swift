@@ -72,14 +72,14 @@ extension KiiCall where Answer == Bool {
         Self(.put, path, statuses: statuses) { _ in true }.with { call in
             call.body = .empty
             call.isIdempotent = acceptsExisting
-            call.answerFromRefusal = { acceptsExisting && $0.saysItExists(code) ? false : nil }
+            call.answerFromRefusal = { acceptsExisting && $0.isConflict(code) ? false : nil }
         }
     }
 
     /// Makes a GET that checks whether a resource exists. A code in `absent`, or a 404 without a body, means no.
     static func asking(_ path: KiiPath, statuses: Set<Int>, absent: Set<String>) -> Self {
         Self(.get, path, statuses: statuses) { _ in true }.with { call in
-            call.answerFromRefusal = { $0.saysItIsAbsent(absent) ? false : nil }
+            call.answerFromRefusal = { $0.isNotFound(absent) ? false : nil }
         }
     }
 }

@@ -36,7 +36,7 @@ public struct KiiClient: Sendable {
             return try await self.answer(to: request, call, operation, token: token)
         } catch var error as TransportError {
             error.subject = "\(operation) at \(root)"
-            error.isInDoubt = !call.isIdempotent && error.leavesOutcomeOpen
+            error.isInDoubt = !call.isIdempotent && error.isOutcomeUnknown
             throw error
         }
     }
@@ -51,7 +51,7 @@ public struct KiiClient: Sendable {
             if (200..<300).contains(answer.status) { throw KiiResponseError(.unexpectedStatus, in: response) }
             let secrets = call.secrets + [self.app.appKey, self.app.basicCredentials] + (token.map { [$0] } ?? [])
             var error = KiiError(response, withholding: secrets)
-            error.isInDoubt = !call.isIdempotent && error.leavesOutcomeOpen
+            error.isInDoubt = !call.isIdempotent && error.isOutcomeUnknown
             if let answer = call.answerFromRefusal(error) { return answer }
             if isInDoubt, let answer = call.answerFromRepetition(error) { return answer }
             throw error

@@ -17,11 +17,11 @@ extension KiiError {
     }
 
     /// Kii's reference and live answers have the status 409 for an existing resource; Kii's guide for buckets has 404.
-    func saysItExists(_ code: String) -> Bool { self.errorCode == code || self.status == 409 }
+    func isConflict(_ code: String) -> Bool { self.errorCode == code || self.status == 409 }
 
     /// A 404 without a body means yes: it may answer a HEAD. A 404 with a body, but without a code of Kii's, means no:
     /// it may come from a proxy.
-    func saysItIsAbsent(_ codes: Set<String>) -> Bool {
+    func isNotFound(_ codes: Set<String>) -> Bool {
         guard let errorCode = self.errorCode else { return self.status == 404 && self.bodyByteCount == 0 }
         return codes.contains(errorCode)
     }

@@ -109,7 +109,7 @@ struct RequestFailure {
         case let error as TransportError where subject != .refusals:
             switch error.code {
             case .nameNotResolved, .connectionRefused, .tlsFailed, .timedOut, .connectionLost:
-                self.isInDoubt = error.leavesOutcomeOpen
+                self.isInDoubt = error.isOutcomeUnknown
             default: return nil
             }
         default: return nil

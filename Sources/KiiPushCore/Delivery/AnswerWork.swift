@@ -55,7 +55,7 @@ extension Scheduler {
             case nil, .postponed: self.note(.done(answer.result, attempt: message.attempts + 1, isLate: false), message)
             }
             if let place = self.place(of: message.source) {
-                if isRetried { self.holdUp(message, at: place) } else { self.unblock(sequence, at: place) }
+                if isRetried { self.holdFollowing(message, at: place) } else { self.unblock(sequence, at: place) }
             }
             self.forget(message)
         }

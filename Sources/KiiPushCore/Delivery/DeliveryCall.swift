@@ -32,7 +32,7 @@ struct CallRecord: Sendable {
 
     var isCuttable: Bool { !self.isCut && self.position + 1 < self.messages.count }
 
-    var mayGoOn: Bool { self.isOver && self.isCuttable }
+    var mayHaveBegunNext: Bool { self.isOver && self.isCuttable }
 
     var current: QueuedMessage? { self.position < 0 ? nil : self.messages[self.position] }
 

@@ -64,7 +64,7 @@ extension Scheduler {
         case .unanswered: self.fail(slot, message, .unanswered, startedAt: startedAt, now: now)
         case .unstarted(let reason, let retryAfter):
             return self.postpone(slot, message, reason, retryAfter: retryAfter, now: now)
-        case .rejected(let reason): self.bury(message, .rejected(reason), attempts: 1, attempt)
+        case .rejected(let reason): self.deadLetter(message, .rejected(reason), attempts: 1, attempt)
         case .presented:
             self.note(.presented, message)
             self.change(message, .presented, attempt: attempt)
@@ -88,7 +88,7 @@ extension Scheduler {
         guard let place = self.calls[slot]?.place,
             self.retry(message, failure, retryAfter: retryAfter, startedAt: startedAt, now: now)
         else { return }
-        self.holdUp(message, at: place)
+        self.holdFollowing(message, at: place)
         guard self.configuration.isStrictlyOrdered, let call = self.calls[slot], call.isCuttable else { return }
         self.output.cuts.append(call.id)
     }
@@ -103,12 +103,12 @@ extension Scheduler {
         let attempt = MessageChange.Attempt(number: number, startedAt: startedAt, endedAt: now)
         let firstStart = self.configuration.totalLimit.map { _ in message.firstStart ?? startedAt }
         guard number < self.configuration.maximumAttempts else {
-            self.bury(message, .attemptsFailed(failure), attempts: 1, attempt)
+            self.deadLetter(message, .attemptsFailed(failure), attempts: 1, attempt)
             return false
         }
         let pause = max(self.configuration.retryDelays[number - 1], retryAfter ?? .zero)
         if let limit = self.configuration.totalLimit, let firstStart, now + pause >= firstStart + limit {
-            self.bury(message, .attemptsFailed(failure), attempts: 1, attempt)
+            self.deadLetter(message, .attemptsFailed(failure), attempts: 1, attempt)
             return false
         }
         self.note(.failed(attempt: number, failure, retryAfter: pause), message)
@@ -119,14 +119,14 @@ extension Scheduler {
         return true
     }
 
-    mutating func holdUp(_ message: QueuedMessage, at place: Int) {
+    mutating func holdFollowing(_ message: QueuedMessage, at place: Int) {
         guard self.configuration.isStrictlyOrdered else { return }
         self.addBlocker(message.sequence, at: place)
         guard !self.hasSuspects(place) else { return }
-        self.giveBack(self.sources[place].queue.removeAll { $0.sequence > message.sequence }, at: place)
+        self.unclaim(self.sources[place].queue.removeAll { $0.sequence > message.sequence }, at: place)
     }
 
-    mutating func bury(
+    mutating func deadLetter(
         _ message: QueuedMessage, _ reason: DeadLetterReason, attempts: Int = 0, _ attempt: MessageChange.Attempt? = nil
     ) {
         self.note(.dead(reason, attempt: attempt?.number), message)
@@ -152,14 +152,14 @@ extension Scheduler {
         shortage.over = max(shortage.over, now + (retryAfter ?? Self.pause))
         self.shortage = shortage
         self.weigh(message.bytes, at: call.place)
-        self.comeBack(message, of: call)
+        self.requeue(message, of: call)
     }
 
     var isStalled: Bool { self.losesPlaces || self.shortage?.stall != nil }
 
     mutating func endStall() { if !self.isStalled { self.output.stalls.append(nil) } }
 
-    mutating func lookAtShortage() {
+    mutating func checkShortage() {
         guard let shortage, shortage.over <= self.now else { return }
         if shortage.places < .max {
             self.shortage?.places = .max

@@ -25,8 +25,8 @@ extension Scheduler {
         guard let place = self.place(of: message.source) else { return }
         self.sources[place].arriving -= 1
         // After the admission of this message, the scheduler returned earlier ones to the store.
-        if self.sources[place].hasGivenBack {
-            self.giveBack([message], at: place)
+        if self.sources[place].hasUnclaimed {
+            self.unclaim([message], at: place)
         } else {
             self.accept(message, at: place)
         }
@@ -51,13 +51,13 @@ extension Scheduler {
     /// The caller has counted the message's weight.
     mutating func accept(_ message: QueuedMessage, at place: Int) {
         guard let intake = self.intakes[message.installation], !self.isDraining else {
-            return self.giveBack([message], at: place)
+            return self.unclaim([message], at: place)
         }
         // A message with earlier attempts was reported before the first of them.
         if message.attempts == 0 { self.note(.received, message) }
         if message.isCommand, !intake.takesCommands {
             self.unweigh(message.bytes, at: place)
-            self.bury(message, .command)
+            self.deadLetter(message, .command)
             return self.tidy(place)
         }
         self.enqueue(message, at: place)
@@ -68,6 +68,6 @@ extension Scheduler {
         guard let index = self.sources[place].blockers.firstIndex(of: sequence) else { return }
         self.sources[place].blockers.remove(at: index)
         self.makeReady(place)
-        self.wantSource(place)
+        self.queueSourceClaim(place)
     }
 }

@@ -189,14 +189,14 @@ extension Scheduler {
         let first = call.position + 1
         guard first < call.messages.count else { return }
         self.calls[slot]?.messages.removeSubrange(first...)
-        for message in call.messages[first...].reversed() { self.comeBack(message, of: call) }
+        for message in call.messages[first...].reversed() { self.requeue(message, of: call) }
     }
 
-    mutating func comeBack(_ message: QueuedMessage, of call: CallRecord) {
-        if call.isAlone { self.suspectAgain(message, at: call.place) } else { self.comeBack(message, at: call.place) }
+    mutating func requeue(_ message: QueuedMessage, of call: CallRecord) {
+        if call.isAlone { self.suspectAgain(message, at: call.place) } else { self.requeue(message, at: call.place) }
     }
 
-    mutating func comeBack(_ message: QueuedMessage, at place: Int) {
+    mutating func requeue(_ message: QueuedMessage, at place: Int) {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         let isLeft = !self.isServed(message.installation)
         // If the source has messages of an ended process, this message stays in memory: in the store it would follow
@@ -206,7 +206,7 @@ extension Scheduler {
         let isBlocked = blocker < message.sequence && self.uncommitted[blocker] == nil && !self.hasSuspects(place)
         if isLeft, self.sources[place].staysInHand { return self.unweigh(message.bytes, at: place) }
         guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {
-            return self.giveBack([message], at: place)
+            return self.unclaim([message], at: place)
         }
         self.enqueue(message, at: place)
     }
@@ -240,7 +240,7 @@ extension Scheduler {
             self.sources[place].staysInHand = false
         }
         self.makeReady(place)
-        self.wantSource(place)
+        self.queueSourceClaim(place)
         self.tidy(place)
     }
 }

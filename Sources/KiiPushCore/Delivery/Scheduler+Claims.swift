@@ -1,22 +1,22 @@
 extension Scheduler {
-    mutating func want(_ installation: Int64) {
+    mutating func queueClaim(_ installation: Int64) {
         guard let intake = self.intakes[installation], !intake.isWanted, !intake.isClaiming else { return }
         self.intakes[installation]?.isWanted = true
-        self.wants.append(.installation(installation))
+        self.queuedClaims.append(.installation(installation))
     }
 
-    mutating func wantSource(_ place: Int) {
+    mutating func queueSourceClaim(_ place: Int) {
         let source = self.sources[place]
         guard source.hasRows, !source.isWanted, !source.isClaiming, source.weight * 2 <= self.share,
             self.intakes[source.id.installation]?.knowsSuspects == true
         else { return }
         self.sources[place].isWanted = true
-        self.wants.append(.source(place))
+        self.queuedClaims.append(.source(place))
     }
 
     mutating func claim() {
         guard !self.isDraining, !self.isStoreFailing else { return }
-        while self.room > 0, let want = self.wants.popFirst() {
+        while self.room > 0, let want = self.queuedClaims.popFirst() {
             switch want {
             case .installation(let installation): self.claim(of: installation)
             case .source(let place): self.claimSource(place)
@@ -24,7 +24,7 @@ extension Scheduler {
             }
         }
         self.claimHeldUpRetry()
-        self.noteCrowding()
+        self.noteCongestion()
     }
 
     /// With strict order, memory may be full of messages that wait for an earlier, failed message. The retry of that
@@ -43,7 +43,7 @@ extension Scheduler {
         // A claim reserves `limit` in memory. Thousands of agents may begin together, and most of their claims find no
         // rows, so each reserves only a part.
         let memory = self.configuration.messagesInMemory
-        let page = max(1, min(self.room, max(memory / 64, memory / 2 / (1 + self.wants.count))))
+        let page = max(1, min(self.room, max(memory / 64, memory / 2 / (1 + self.queuedClaims.count))))
         switch intake.phase {
         case .unsettled(let after): self.claim(installation, .unsettled(after: after), limit: page)
         case .paused(let after): self.claim(installation, .paused(after: after), limit: page)
@@ -71,7 +71,7 @@ extension Scheduler {
         }
         self.sources[place].isClaiming = true
         self.sources[place].hasRowsSince = false
-        self.sources[place].firstGivenBack = nil
+        self.sources[place].firstUnclaimed = nil
         self.claim(
             source.id.installation, .source(source.id.number, before: source.blockers.first),
             limit: max(1, min(self.room, self.share - source.weight)))
@@ -114,29 +114,29 @@ extension Scheduler {
             } else if let next = answer.nextRetry {
                 self.look(claim.installation, at: self.now + max(next, .milliseconds(10)))
             }
-            self.want(claim.installation)
+            self.queueClaim(claim.installation)
         case .unsettled, .paused, .suspects, .sources:
             guard isCurrent else { return }
             self.intakes[claim.installation]?.isClaiming = false
             if answer.isFailure { return self.claimFailed(claim.installation) }
             self.advance(claim, answer)
-            self.want(claim.installation)
+            self.queueClaim(claim.installation)
         }
     }
 
     private mutating func sourceClaimed(_ source: SourceID, before: Int64?, _ answer: StoreAnswer, isCurrent: Bool) {
-        let firstGivenBack = self.place(of: source).flatMap { self.sources[$0].firstGivenBack }
-        self.take(answer.messages, isCurrent: isCurrent, after: firstGivenBack)
+        let firstUnclaimed = self.place(of: source).flatMap { self.sources[$0].firstUnclaimed }
+        self.take(answer.messages, isCurrent: isCurrent, after: firstUnclaimed)
         guard let place = self.place(of: source), self.sources[place].isClaiming else { return }
         self.sources[place].isClaiming = false
         guard isCurrent, !answer.isFailure else {
-            if isCurrent { self.claimFailed(source.installation) } else { self.wantSource(place) }
+            if isCurrent { self.claimFailed(source.installation) } else { self.queueSourceClaim(place) }
             return self.tidy(place)
         }
         // If `before` is set, later rows may have stayed in the store, so the source keeps `hasRows`.
         let isComplete = answer.isComplete && !self.sources[place].hasRowsSince
         if isComplete, before == nil { self.setHasRows(place, false) }
-        if !isComplete || self.sources[place].blockers.first != before { self.wantSource(place) }
+        if !isComplete || self.sources[place].blockers.first != before { self.queueSourceClaim(place) }
         self.tidy(place)
     }
 
@@ -162,7 +162,7 @@ extension Scheduler {
             self.weigh(message.bytes, at: place)
             if message.sequence > last { late.append(message) } else { self.accept(message, at: place) }
         }
-        if let source = late.first?.source, let place = self.place(of: source) { self.giveBack(late, at: place) }
+        if let source = late.first?.source, let place = self.place(of: source) { self.unclaim(late, at: place) }
     }
 
     mutating func decode(_ stored: StoredMessage) -> QueuedMessage? {
@@ -175,25 +175,25 @@ extension Scheduler {
     }
 
     mutating func look(_ installation: Int64, at due: MonotonicInstant) {
-        guard let intake = self.intakes[installation], intake.nextLook.map({ due < $0 }) ?? true else { return }
-        self.intakes[installation]?.nextLook = due
-        self.looks.add(installation, due: due)
+        guard let intake = self.intakes[installation], intake.nextCheck.map({ due < $0 }) ?? true else { return }
+        self.intakes[installation]?.nextCheck = due
+        self.retryChecks.add(installation, due: due)
     }
 
-    mutating func lookWhereDue() {
-        while let installation = self.looks.popDue(self.now) {
-            guard let next = self.intakes[installation]?.nextLook, next <= self.now else { continue }
-            self.intakes[installation]?.nextLook = nil
+    mutating func checkDueRetries() {
+        while let installation = self.retryChecks.popDue(self.now) {
+            guard let next = self.intakes[installation]?.nextCheck, next <= self.now else { continue }
+            self.intakes[installation]?.nextCheck = nil
             self.intakes[installation]?.hasDueRetries = true
-            self.want(installation)
+            self.queueClaim(installation)
             guard self.intakes[installation]?.hasFailedClaims == true else { continue }
             self.intakes[installation]?.hasFailedClaims = false
             for sequence in self.intakes[installation]?.failedRows ?? [] {
-                self.wants.append(.row(sequence, installation: installation))
+                self.queuedClaims.append(.row(sequence, installation: installation))
             }
             self.intakes[installation]?.failedRows = []
             for place in self.knownPlaces where self.sources[place].id.installation == installation {
-                self.wantSource(place)
+                self.queueSourceClaim(place)
             }
         }
     }

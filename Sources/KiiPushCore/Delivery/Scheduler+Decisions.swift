@@ -54,7 +54,7 @@ extension Scheduler {
     package func runningSince(_ sequence: Int64) -> MonotonicInstant? { self.call(with: sequence)?.startedAt }
 
     /// Forgets a message that a person has retried or dropped. The caller has checked that its handler does not run.
-    package mutating func letGo(_ sequence: Int64, installation: Int64) {
+    package mutating func release(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = nil
         let places = self.places(of: installation)
         for place in places { self.unblock(sequence, at: place) }

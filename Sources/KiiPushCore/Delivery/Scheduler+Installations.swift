@@ -1,4 +1,4 @@
-enum Want: Sendable {
+enum ClaimTarget: Sendable {
     case installation(Int64)
     case source(Int)
     /// One message. It goes first if the user opened its notification, or a person retried it.
@@ -27,7 +27,7 @@ struct Intake: Sendable {
     var isClaiming = false
     var isWanted = false
     var missesSources = false
-    var nextLook: MonotonicInstant?
+    var nextCheck: MonotonicInstant?
     var hasDueRetries = true
     var hasFailedClaims = false
     var failedRows: [Int64] = []
@@ -45,7 +45,7 @@ extension Scheduler {
         guard self.intakes[installation] == nil else { return }
         self.lastAttachment += 1
         self.intakes[installation] = Intake(attachment: self.lastAttachment, takesCommands: takesCommands)
-        self.want(installation)
+        self.queueClaim(installation)
     }
 
     /// Running handlers go on. Messages that have not started leave memory; the store keeps their rows.
@@ -70,7 +70,7 @@ extension Scheduler {
             let staysInHand = self.hasSuspects(place)
             let messages = self.sources[place].queue.removeAll { _ in true }
             if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
-            self.giveBack(messages, at: place)
+            self.unclaim(messages, at: place)
         }
         // Suspects leave memory. Their rows stay `inHand`, for the next run of the agent.
         for suspect in self.suspects.removeAll(where: { isLeft($0.installation) }) { self.forget(suspect) }
@@ -105,7 +105,7 @@ extension Scheduler {
     package mutating func readAgain() {
         for (installation, intake) in self.intakes where intake.knowsSuspects {
             self.intakes[installation]?.phase = .sources(after: nil)
-            self.want(installation)
+            self.queueClaim(installation)
         }
     }
 
@@ -115,7 +115,7 @@ extension Scheduler {
         let source = source.map { SourceID(installation: installation, number: $0) }
         if let source, let place = self.place(of: source) { self.unblock(sequence, at: place) }
         guard intake.knowsSuspects else { return }
-        if goesFirst { self.wants.insert(.row(sequence, installation: installation)) { !$0.isRow } }
+        if goesFirst { self.queuedClaims.insert(.row(sequence, installation: installation)) { !$0.isRow } }
         if let source { self.rowsAppeared(in: source) }
     }
 
@@ -124,7 +124,7 @@ extension Scheduler {
         // The scheduler knows as many sources as it may. A later list of the store's sources will contain this source.
         if self.intakes[source.installation]?.phase == .open {
             self.intakes[source.installation]?.phase = .sources(after: nil)
-            self.want(source.installation)
+            self.queueClaim(source.installation)
         } else {
             self.intakes[source.installation]?.missesSources = true
         }
@@ -161,7 +161,7 @@ extension Scheduler {
                     break
                 }
                 self.setHasRows(place, true)
-                self.wantSource(place)
+                self.queueSourceClaim(place)
                 listed = number
             }
             phase = .sources(after: listed)
@@ -196,9 +196,9 @@ extension Scheduler {
         let place = self.needPlace(of: message.source)
         self.note(.received, message)
         if message.isCommand, !intake.takesCommands {
-            self.bury(message, .command)
+            self.deadLetter(message, .command)
         } else if max(message.crashes, message.attempts) >= self.configuration.maximumAttempts {
-            self.bury(message, .crashed)
+            self.deadLetter(message, .crashed)
         } else {
             self.weigh(message.bytes, at: place)
             self.sources[place].arriving += 1

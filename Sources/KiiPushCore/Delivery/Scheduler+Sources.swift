@@ -16,8 +16,8 @@ struct Source: Sendable {
     var isClaiming = false
     /// Rows began to wait after the claim, which may have missed them.
     var hasRowsSince = false
-    var firstGivenBack: Int64?
-    var hasGivenBack = false
+    var firstUnclaimed: Int64?
+    var hasUnclaimed = false
     var isReady = false
     var isWanted = false
     /// With strict order: messages that wait for their retries, or whose answers the store is writing, in order. The
@@ -77,14 +77,14 @@ extension Scheduler {
         self.places[self.sources[place].id] = nil
         self.freePlaces.append(place)
         guard !self.stalled.isEmpty, self.places.count < Self.mostSources / 10 * 9 else { return }
-        for installation in self.stalled { self.want(installation) }
+        for installation in self.stalled { self.queueClaim(installation) }
         self.stalled = []
     }
 
     mutating func setHasRows(_ place: Int, _ hasRows: Bool) {
         guard self.sources[place].hasRows != hasRows else { return }
         self.sources[place].hasRows = hasRows
-        if !hasRows { self.sources[place].hasGivenBack = false }
+        if !hasRows { self.sources[place].hasUnclaimed = false }
         self.backlogged += hasRows ? 1 : -1
     }
 
@@ -112,7 +112,7 @@ extension Scheduler {
         let weight = self.scale.weight(of: bytes)
         self.sources[place].weight -= weight
         self.memoryWeight -= weight
-        if self.sources[place].hasRows { self.wantSource(place) }
+        if self.sources[place].hasRows { self.queueSourceClaim(place) }
     }
 
     mutating func makeReady(_ place: Int) {
@@ -123,14 +123,14 @@ extension Scheduler {
 
     /// Returns messages to the store, the last one first. If the process is killed between two commits, rows in state
     /// `inHand` are then older than waiting rows.
-    mutating func giveBack(_ messages: some BidirectionalCollection<QueuedMessage>, at place: Int) {
+    mutating func unclaim(_ messages: some BidirectionalCollection<QueuedMessage>, at place: Int) {
         guard !messages.isEmpty else { return }
         for message in messages.reversed() {
             self.unweigh(message.bytes, at: place)
             guard self.heldSuspects.remove(message.sequence) == nil, self.finished.remove(message.sequence) == nil
             else { continue }
-            self.sources[place].firstGivenBack = min(self.sources[place].firstGivenBack ?? .max, message.sequence)
-            self.sources[place].hasGivenBack = true
+            self.sources[place].firstUnclaimed = min(self.sources[place].firstUnclaimed ?? .max, message.sequence)
+            self.sources[place].hasUnclaimed = true
             self.change(message, .waiting(source: message.source.number))
             self.react(to: message.sequence, message.installation)
         }
@@ -141,22 +141,22 @@ extension Scheduler {
         guard self.intakes[self.sources[place].id.installation] != nil else { return }
         self.setHasRows(place, true)
         self.sources[place].hasRowsSince = true
-        self.wantSource(place)
+        self.queueSourceClaim(place)
     }
 
     // MARK: - Sharing memory
 
-    var sharingDue: MonotonicInstant? { self.crowdedSince.map { $0 + .milliseconds(100) } }
+    var rebalanceDue: MonotonicInstant? { self.congestedSince.map { $0 + .milliseconds(100) } }
 
-    mutating func noteCrowding() {
-        let isCrowded = !self.isDraining && self.room <= 0 && !self.wants.isEmpty
-        self.crowdedSince = isCrowded ? self.crowdedSince ?? self.now : nil
+    mutating func noteCongestion() {
+        let isCongested = !self.isDraining && self.room <= 0 && !self.queuedClaims.isEmpty
+        self.congestedSince = isCongested ? self.congestedSince ?? self.now : nil
     }
 
     /// Ends the calls of sources that use too much memory. Then `trim` returns their queued messages to the store.
-    mutating func shareMemory() {
-        guard let due = self.sharingDue, due <= self.now else { return }
-        self.crowdedSince = self.now
+    mutating func rebalanceMemory() {
+        guard let due = self.rebalanceDue, due <= self.now else { return }
+        self.congestedSince = self.now
         self.isTrimDue = true
         let share = self.trimmedShare
         for case let call? in self.calls
@@ -188,7 +188,7 @@ extension Scheduler {
                 excess -= self.scale.weight(of: last.bytes)
                 back.append(last)
             }
-            self.giveBack(back.reversed(), at: place)
+            self.unclaim(back.reversed(), at: place)
         }
     }
 }

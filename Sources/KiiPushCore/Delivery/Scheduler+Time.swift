@@ -1,14 +1,14 @@
 extension Scheduler {
     /// When to call ``timePassed(at:)`` if nothing happens. The time may be too early.
     package var nextDeadline: MonotonicInstant? {
-        .earlier(.earlier(self.callsDue, self.looks.nextDue), .earlier(self.sharingDue, self.shortage?.over))
+        .earlier(.earlier(self.callsDue, self.retryChecks.nextDue), .earlier(self.rebalanceDue, self.shortage?.over))
     }
 
     package mutating func timePassed(at now: MonotonicInstant) {
         self.now = max(self.now, now)
-        self.lookWhereDue()
-        self.shareMemory()
-        self.lookAtShortage()
+        self.checkDueRetries()
+        self.rebalanceMemory()
+        self.checkShortage()
     }
 
     /// Searches for due retries: the pauses before retries went on while the machine slept. Deadlines stood still.
@@ -56,7 +56,7 @@ extension Scheduler {
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
         guard call.isOver else { return deadline }
         // The worker may be at a later message, whose time began with the previous answer or later.
-        let next = call.mayGoOn ? call.answeredAt.map { $0 + self.configuration.deadline } : nil
+        let next = call.mayHaveBegunNext ? call.answeredAt.map { $0 + self.configuration.deadline } : nil
         return .earlier(next, self.stuckAt(call))
     }
 
@@ -71,10 +71,10 @@ extension Scheduler {
     }
 
     /// Sets a new deadline for an overdue call that has not begun, or has the answer to its current message.
-    package mutating func goesOn(_ id: CallID, at now: MonotonicInstant) {
+    package mutating func restartDeadline(_ id: CallID, at now: MonotonicInstant) {
         guard let call = self.record(id) else { return }
         if call.position < 0 { self.calls[id.slot]?.startedAt = now }
-        if call.mayGoOn { self.calls[id.slot]?.answeredAt = now }
+        if call.mayHaveBegunNext { self.calls[id.slot]?.answeredAt = now }
         self.awaitDeadline(of: id)
     }
 
@@ -87,7 +87,7 @@ extension Scheduler {
         self.calls[id.slot]?.isOver = true
         guard !isPresenting else {
             if call.isAlone { self.change(message, .inHand) }
-            self.comeBack(message, at: call.place)
+            self.requeue(message, at: call.place)
             return self.giveUpPlace(id.slot)
         }
         self.unweigh(message.bytes, at: call.place)

@@ -54,10 +54,10 @@ package struct Scheduler: Sendable {
 
     var intakes: [Int64: Intake] = [:]
     var lastAttachment = 0
-    var wants = Fifo<Want>()
-    var looks = Agenda<Int64>()
+    var queuedClaims = Fifo<ClaimTarget>()
+    var retryChecks = Agenda<Int64>()
     var stalled: Set<Int64> = []
-    var crowdedSince: MonotonicInstant?
+    var congestedSince: MonotonicInstant?
     var isTrimDue = false
     var now = MonotonicInstant(nanoseconds: 0)
 

@@ -12,7 +12,7 @@ final class EventedMulti {
     // The handles whose sockets libcurl gives up during the running timer call; `nil` outside such a call.
     private var socketless: [UnsafeMutableRawPointer]?
     /// Called when ``advance(at:)`` has work, at once or at the ``deadline``.
-    var stirred: () -> Void = {}
+    var woken: () -> Void = {}
 
     init(sockets: SocketTable) throws(TransportError) {
         guard let raw = curl_multi_init() else {
@@ -83,7 +83,7 @@ final class EventedMulti {
 
     private func move(_ descriptor: curl_socket_t, _ actions: Int32) {
         self.hasMoved = true
-        self.stirred()
+        self.woken()
         var running: Int32 = 0
         // Fails only for misuse or lack of memory; each handle's result shows the effect.
         curl_multi_socket_action(self.raw, descriptor, actions, &running)
@@ -120,7 +120,7 @@ final class EventedMulti {
         case 0: self.deadline = MonotonicInstant(nanoseconds: 0)
         default: self.deadline = .now() + .milliseconds(milliseconds)
         }
-        if self.deadline != nil { self.stirred() }
+        if self.deadline != nil { self.woken() }
     }
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> EventedMulti? {

@@ -52,7 +52,7 @@ package protocol ByteStreamDelegate: AnyObject {
 package protocol TurnDelegate: AnyObject {
     /// Whether this turn has received enough. The loop checks this between reads, and leaves the other streams for the
     /// next turn.
-    var isSated: Bool { get }
+    var isSaturated: Bool { get }
     /// The loop's pause at the end of a turn, before it checks its sockets again; zero for none.
     var pauseBeforeNextTurn: Duration { get }
     /// All bytes of this turn have been delivered. The delegate stores the messages.
@@ -65,7 +65,7 @@ package protocol TurnDelegate: AnyObject {
 }
 
 extension TurnDelegate {
-    package var isSated: Bool { false }
+    package var isSaturated: Bool { false }
     package var pauseBeforeNextTurn: Duration { .zero }
     package func loopEnds() {}
     package func loopEnded() {}

@@ -38,7 +38,7 @@ final class LoopCore {
             let horizon = self.timers.horizon
             while let body = self.timers.popDue(at: self.now, before: horizon) { body() }
             self.transfers.process(now: self.now)
-            self.streams.process(now: self.now) { self.turnDelegate?.isSated ?? false }
+            self.streams.process(now: self.now) { self.turnDelegate?.isSaturated ?? false }
             self.commitAndFlush()
             self.sleep()
         }

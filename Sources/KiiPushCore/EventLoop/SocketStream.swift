@@ -150,7 +150,7 @@ extension SocketStream {
     }
 
     /// Delivers about `limit` bytes at most. Returns whether more may follow.
-    func drain(into buffer: UnsafeMutableRawBufferPointer, limit: Int, until isSated: () -> Bool) -> Bool {
+    func drain(into buffer: UnsafeMutableRawBufferPointer, limit: Int, until isSaturated: () -> Bool) -> Bool {
         var taken = 0
         while self.state == .open || self.state == .lingering, !self.isPaused {
             let (count, stop) = self.fill(buffer)
@@ -159,7 +159,7 @@ extension SocketStream {
                 self.delegate?.stream(self, didReceive: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
             switch stop {
-            case .full where taken < limit && !isSated(): continue
+            case .full where taken < limit && !isSaturated(): continue
             case .full: return true
             case .wouldBlock:
                 if let error = self.sendError { self.fail(error) }
@@ -266,7 +266,7 @@ extension SocketStream {
         do {
             try self.streams?.sockets.watch(descriptor, for: interest, owner: .stream(self))
         } catch {
-            self.streams?.doom(self, error)
+            self.streams?.failLater(self, error)
         }
     }
 

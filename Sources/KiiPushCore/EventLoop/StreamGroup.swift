@@ -9,11 +9,11 @@ final class StreamGroup {
 
     private let multi: EventedMulti
     private(set) var streams = 0
-    var isStirred = false
+    var isWoken = false
 
-    init(sockets: SocketTable, stirred: @escaping (StreamGroup) -> Void) throws(TransportError) {
+    init(sockets: SocketTable, woken: @escaping (StreamGroup) -> Void) throws(TransportError) {
         self.multi = try EventedMulti(sockets: sockets)
-        self.multi.stirred = { [unowned self] in stirred(self) }
+        self.multi.woken = { [unowned self] in woken(self) }
     }
 
     var deadline: MonotonicInstant? { self.multi.deadline }

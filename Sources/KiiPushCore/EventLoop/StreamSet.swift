@@ -12,12 +12,12 @@ final class StreamSet {
     private let timers: TimerHeap
     private let buffer: UnsafeMutableRawBufferPointer
     private var groups: [StreamGroup] = []
-    private var stirred: [StreamGroup] = []
+    private var woken: [StreamGroup] = []
     private var streams: [ObjectIdentifier: SocketStream] = [:]
     private var connectQueue: ConnectQueue
     private var toDrain: [SocketStream] = []
     private var toFlush: [SocketStream] = []
-    private var doomed: [(stream: SocketStream, error: TransportError)] = []
+    private var failing: [(stream: SocketStream, error: TransportError)] = []
     private var hasEnded = false
 
     init(
@@ -69,36 +69,36 @@ final class StreamSet {
             if stream.isInspected { try easy.set(CURLOPT_CERTINFO, 1) }
             try stream.start(easy, in: try self.groupWithRoom())
         } catch {
-            self.doom(stream, error)
+            self.failLater(stream, error)
         }
     }
 
-    var hasWork: Bool { !self.toDrain.isEmpty || !self.toFlush.isEmpty || !self.doomed.isEmpty }
+    var hasWork: Bool { !self.toDrain.isEmpty || !self.toFlush.isEmpty || !self.failing.isEmpty }
 
-    func nextDeadline() -> MonotonicInstant? { self.stirred.lazy.compactMap(\.deadline).min() }
+    func nextDeadline() -> MonotonicInstant? { self.woken.lazy.compactMap(\.deadline).min() }
 
-    func process(now: MonotonicInstant, isSated: () -> Bool) {
-        let groups = self.stirred
-        self.stirred.removeAll(keepingCapacity: true)
+    func process(now: MonotonicInstant, isSaturated: () -> Bool) {
+        let groups = self.woken
+        self.woken.removeAll(keepingCapacity: true)
         for group in groups {
-            group.isStirred = false
+            group.isWoken = false
             for (stream, result) in group.takeSettled(at: now) { stream.settled(result) }
-            if group.deadline != nil { self.stir(group) }
+            if group.deadline != nil { self.wake(group) }
         }
-        let doomed = self.doomed
-        self.doomed = []
-        for (stream, error) in doomed { stream.fail(error) }
+        let failing = self.failing
+        self.failing = []
+        for (stream, error) in failing { stream.fail(error) }
         let streams = self.toDrain
         self.toDrain.removeAll(keepingCapacity: true)
         var unfinished: [SocketStream] = []
         for (index, stream) in streams.enumerated() {
-            if isSated() {
+            if isSaturated() {
                 self.toDrain = streams[index...] + self.toDrain
                 break
             }
             stream.isQueuedForDrain = false
             let limit = self.configuration.drainBytes
-            if stream.drain(into: self.buffer, limit: limit, until: isSated) { unfinished.append(stream) }
+            if stream.drain(into: self.buffer, limit: limit, until: isSaturated) { unfinished.append(stream) }
         }
         for stream in unfinished { self.queueDrain(stream) }
     }
@@ -116,20 +116,20 @@ final class StreamSet {
         // A delegate may open another stream when its stream ends. The new stream is refused.
         self.hasEnded = true
         for stream in self.streams.values { stream.fail(error) }
-        self.doomed = []
+        self.failing = []
     }
 
     private func groupWithRoom() throws(TransportError) -> StreamGroup {
         if let group = self.groups.first(where: { $0.streams < StreamGroup.capacity }) { return group }
-        let group = try StreamGroup(sockets: self.sockets) { [weak self] in self?.stir($0) }
+        let group = try StreamGroup(sockets: self.sockets) { [weak self] in self?.wake($0) }
         self.groups.append(group)
         return group
     }
 
-    private func stir(_ group: StreamGroup) {
-        guard !group.isStirred else { return }
-        group.isStirred = true
-        self.stirred.append(group)
+    private func wake(_ group: StreamGroup) {
+        guard !group.isWoken else { return }
+        group.isWoken = true
+        self.woken.append(group)
     }
 
     private func handle(for target: StreamTarget) throws(TransportError) -> CurlEasy {
@@ -176,7 +176,7 @@ extension StreamSet {
     }
 
     /// Fails the stream in the next turn, outside any call to the stream.
-    func doom(_ stream: SocketStream, _ error: TransportError) { self.doomed.append((stream, error)) }
+    func failLater(_ stream: SocketStream, _ error: TransportError) { self.failing.append((stream, error)) }
 
     func connectEnded(_ stream: SocketStream, _ ending: ConnectQueue.Ending) {
         guard stream.isConnecting else { return }
@@ -185,7 +185,7 @@ extension StreamSet {
         switch self.connectQueue.leave(stream, ending) {
         case .nothing: break
         case .connect(let next): self.connect(next)
-        case .fail(let waiting, let error): for stream in waiting { self.doom(stream, error) }
+        case .fail(let waiting, let error): for stream in waiting { self.failLater(stream, error) }
         }
     }
 

@@ -87,7 +87,7 @@ final class Transfer {
             // HTTP/2 answers each stream separately, so a 408 answers the request.
             guard self.easy.integer(CURLINFO_HTTP_VERSION) <= CURL_HTTP_VERSION_1_1 else { return false }
             let sent = self.easy.microseconds(CURLINFO_PRETRANSFER_TIME_T)
-            return self.easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) - sent < Transfer.longestGoodbye
+            return self.easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) - sent < Transfer.idleReplyLimit
         case 421: return true
         default: return false
         }
@@ -95,9 +95,9 @@ final class Transfer {
 
     /// A 408 after this time, in microseconds, counts as the answer to the request. Gateways wait longer for their
     /// server.
-    private static let longestGoodbye = 1_000_000
+    private static let idleReplyLimit = 1_000_000
 
-    func beginAnew() throws(TransportError) {
+    func restart() throws(TransportError) {
         self.head = ResponseHead()
         self.body = []
         try self.easy.set(CURLOPT_FRESH_CONNECT, 1)

@@ -75,15 +75,15 @@ final class TransferSet {
         guard self.multi.advance(at: now) else { return }
         self.multi.forEachFinished { easy, code in
             guard let transfer = CurlEasy.owner(of: easy, Transfer.self) else { return }
-            if code == CURLE_OK, transfer.isAnsweredByKeptConnection, self.beginAnew(transfer) { return }
+            if code == CURLE_OK, transfer.isAnsweredByKeptConnection, self.restart(transfer) { return }
             self.end(transfer.ticket) { $0.outcome(code) }
         }
     }
 
-    private func beginAnew(_ transfer: Transfer) -> Bool {
+    private func restart(_ transfer: Transfer) -> Bool {
         self.multi.remove(transfer.easy)
         do {
-            try transfer.beginAnew()
+            try transfer.restart()
             try self.multi.add(transfer.easy)
             return true
         } catch {

@@ -22,11 +22,11 @@ extension Inbox {
         _ path: String, configuration: Configuration, remembered: Remembered? = nil, reason: String, now: Timestamp
     ) throws(InboxError) -> Inbox {
         let files = InboxReplacement(of: path, patience: configuration.busyTimeout)
-        let isReplaced = try files.finishEarlierTry(now: now)
+        let isReplaced = try files.resumeReplacement(now: now)
         let isDamaged = try isReplaced ? self.isDamaged(path, configuration) : true
         if isDamaged {
             files.remove(files.partial)
-            let aside = files.freeAsidePath(now: now)
+            let aside = files.unusedDamagedPath(now: now)
             try self.salvage(path, into: files.partial, configuration, remembered, keptAt: aside, reason, now)
             try files.putInPlace(aside: aside)
         }

@@ -101,7 +101,7 @@ package final class Inbox {
     }
 
     /// `PRAGMA data_version` changes when another connection has committed.
-    private func readLedgerIfOthersWrote() throws(InboxError) {
+    private func refreshLedger() throws(InboxError) {
         let version = try self.statements.dataVersion.first { $0.integer(0) } ?? 0
         guard version != self.dataVersion else { return }
         self.dataVersion = version
@@ -118,7 +118,7 @@ package final class Inbox {
         let synchronous = configuration.flushesCommits ? "FULL" : "NORMAL"
         try connection.execute("PRAGMA synchronous = \(synchronous)", step: "setting synchronous")
         try connection.execute("PRAGMA journal_size_limit = 16777216", step: "limiting the write-ahead log")
-        // Off: ``keepLogShort()`` writes the log into the file instead.
+        // Off: ``checkpointIfLong()`` writes the log into the file instead.
         try connection.execute("PRAGMA wal_autocheckpoint = 0", step: "limiting the write-ahead log")
         guard let maximum = configuration.maximumFileBytes else { return }
         let pageSize = try connection.integer("PRAGMA page_size", step: "reading the page size") ?? 4096
@@ -149,7 +149,7 @@ package final class Inbox {
         defer { self.transactionNumber += 1 }
         do throws(InboxError) {
             try self.statements.begin.run()
-            try self.readLedgerIfOthersWrote()
+            try self.refreshLedger()
             self.refused.removed = 0
             let result = try body(InboxTransaction(self))
             assert(
@@ -161,7 +161,7 @@ package final class Inbox {
             }
             try self.statements.commit.run()
             self.ledger = self.pending
-            self.keepLogShort()
+            self.checkpointIfLong()
             return result
         } catch {
             self.pending = self.ledger

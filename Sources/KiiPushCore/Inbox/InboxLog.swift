@@ -30,7 +30,7 @@ extension Inbox {
     /// Writes the log into the file if the log is longer than ``InboxShares/logBytes``. SQLite's automatic checkpoint
     /// has only a fixed limit. After a failure, ``InboxLog/failure`` has the error, and the transactions in the log are
     /// safe.
-    func keepLogShort() {
+    func checkpointIfLong() {
         self.log.grow(byPages: self.connection.pagesWritten())
         let limit = self.shares.logBytes
         guard self.log.bytes >= limit else { return }

@@ -27,26 +27,26 @@ struct InboxReplacement {
         guard !self.exists(self.path) else { return self.remove(self.complete) }
         try self.changeNames { () throws(InboxError) in
             // Otherwise SQLite would apply the damaged file's log to the new file.
-            self.moveLogs(to: self.asidePath(now))
+            self.moveLogs(to: self.damagedPath(now))
             try self.rename(self.complete, to: self.path)
         }
     }
 
     /// Finishes an earlier replacement with the same `now`. Returns whether the new file is in place.
-    func finishEarlierTry(now: Timestamp) throws(InboxError) -> Bool {
+    func resumeReplacement(now: Timestamp) throws(InboxError) -> Bool {
         try self.finish(now: now)
-        let aside = self.asidePath(now)
+        let aside = self.damagedPath(now)
         guard self.exists(aside) || self.exists(aside + InboxMark.suffix), self.exists(self.path) else { return false }
         try self.flushDirectory()
         return true
     }
 
-    func freeAsidePath(now: Timestamp) -> String {
+    func unusedDamagedPath(now: Timestamp) -> String {
         var later = now
-        while ([""] + Self.logSuffixes).contains(where: { self.exists(self.asidePath(later) + $0) }) {
+        while ([""] + Self.logSuffixes).contains(where: { self.exists(self.damagedPath(later) + $0) }) {
             later = later + .milliseconds(1)
         }
-        return self.asidePath(later)
+        return self.damagedPath(later)
     }
 
     func putInPlace(aside: String) throws(InboxError) {
@@ -70,7 +70,7 @@ struct InboxReplacement {
         try self.flush(end.map { String(self.path[...$0]) } ?? ".")
     }
 
-    private func asidePath(_ now: Timestamp) -> String { "\(self.path).damaged-\(now.millisecondsSinceEpoch)" }
+    private func damagedPath(_ now: Timestamp) -> String { "\(self.path).damaged-\(now.millisecondsSinceEpoch)" }
 
     private func moveLogs(to aside: String) {
         for suffix in Self.logSuffixes { _ = Glibc.rename(self.path + suffix, aside + suffix) }

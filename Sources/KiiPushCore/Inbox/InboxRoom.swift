@@ -3,14 +3,14 @@ import Glibc
 /// The free space on an inbox's disk, as last measured. The inbox stores messages only while a reserve file exists.
 /// Writes that make room may use the reserve's space.
 package struct InboxRoom {
-    private static let lookInterval: Duration = .seconds(60)
+    private static let checkInterval: Duration = .seconds(60)
 
     private let path: String
     /// A file beside the inbox that only occupies space. Deleting it makes room on a full disk.
     private let reserve: String
     private let clocks: Clocks
     private let freeBytes: (String) -> Int64?
-    private var lookedAt: MonotonicInstant
+    private var checkedAt: MonotonicInstant
     package private(set) var shares = InboxShares.unlimited
     package private(set) var hasReserve = false
 
@@ -22,20 +22,20 @@ package struct InboxRoom {
     ) {
         (self.path, self.reserve) = (path, path + "-reserve")
         (self.clocks, self.freeBytes) = (clocks, freeBytes)
-        self.lookedAt = clocks.monotonic()
+        self.checkedAt = clocks.monotonic()
         self.measure()
-        if makesReserve { self.look() }
+        if makesReserve { self.check() }
     }
 
     package static func shares(of path: String) -> InboxShares { InboxRoom(of: path, makesReserve: false).shares }
 
-    package mutating func lookIfDue() {
-        guard !self.hasReserve || self.clocks.monotonic() - self.lookedAt > InboxRoom.lookInterval else { return }
-        self.look()
+    package mutating func checkIfDue() {
+        guard !self.hasReserve || self.clocks.monotonic() - self.checkedAt > InboxRoom.checkInterval else { return }
+        self.check()
     }
 
-    package mutating func look() {
-        self.lookedAt = self.clocks.monotonic()
+    package mutating func check() {
+        self.checkedAt = self.clocks.monotonic()
         let free = self.measure()
         let (reserved, needed) = (self.reserveBytes, self.shares.reserveBytes)
         // The reserve is created or enlarged only if twice the log's limit stays free. A reserve of more than twice the

@@ -136,7 +136,7 @@ public final class AgentLifecycle: Sendable {
         }
     }
 
-    package func userOpens(_ message: ReceivedMessage) {
+    package func userDidOpen(_ message: ReceivedMessage) {
         let request = self.core.withLock { core -> (@Sendable (ReceivedMessage) -> Void)? in
             guard core.state == .background, let request = core.foregroundRequest else { return nil }
             core.enterForeground()

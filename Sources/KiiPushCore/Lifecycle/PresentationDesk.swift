@@ -65,7 +65,7 @@ package final class PresentationDesk: Sendable {
         case .dismissed, .expired: return reactions.dismissed(key.messageID, installation: installation)
         case .unavailable: return reactions.withdrawn(key.messageID, installation: installation)
         case .opened(let action):
-            if action.opensProgram { self.lifecycle?.userOpens(message) }
+            if action.opensProgram { self.lifecycle?.userDidOpen(message) }
             let stored = StoredMessage(
                 sequence: key.messageID, installation: installation, topic: "", payload: message.payloadBytes,
                 receivedAt: receivedAt)

@@ -75,7 +75,7 @@ package final class FileStore: ImmediateStore {
             inbox.shares = self.room.shares
             return try inbox.makeRoom()
         }
-        self.room.look()
+        self.room.check()
         return removed
     }
 
@@ -86,7 +86,7 @@ package final class FileStore: ImmediateStore {
     }
 
     private func commit(_ turn: Turn) throws(InboxError) -> TurnOutcome {
-        self.room.lookIfDue()
+        self.room.checkIfDue()
         guard self.room.hasReserve || turn.arrivals.isEmpty
         else { throw InboxError(.full, step: "finding room for messages") }
         var isAgain = false
@@ -172,7 +172,7 @@ package final class FileStore: ImmediateStore {
             row.state = .dead
             row.reason = reason.description
             // No later commit writes this row, so the time of its acknowledgement goes into this commit.
-            if message.ticket != nil, arrival.link.stillCarries(arrival) { acknowledgedAt = now }
+            if message.ticket != nil, arrival.link.isCurrent(arrival) { acknowledgedAt = now }
         }
         let sequence = try transaction.insert(row, storedAt: now, acknowledgedAt: acknowledgedAt)
         if message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }

@@ -20,7 +20,7 @@ package protocol MessageLink: AnyObject {
     /// Whether the installation's last connection brought this message. The broker repeats only such messages.
     func isLatest(_ arrival: Arrival) -> Bool
     /// Whether the connection that brought the message can still carry its acknowledgement.
-    func stillCarries(_ arrival: Arrival) -> Bool
+    func isCurrent(_ arrival: Arrival) -> Bool
     /// Allows one acknowledgement. Ignores a ticket of an earlier connection: the broker delivers its message again.
     func acknowledge(_ ticket: UInt64)
     /// Allows all acknowledgements up to this ticket. The next ``flush()`` sends them.

@@ -42,7 +42,7 @@ package final class ChildProcess: Sendable {
 
     private struct State {
         var ending: Ending?
-        var isToldToEnd = false
+        var isTerminating = false
     }
 
     package let processID: Int32
@@ -112,7 +112,7 @@ package final class ChildProcess: Sendable {
         self.state.withLock { state in
             // The kernel can reuse the group's number only after the leader is reaped.
             guard state.ending == nil else { return }
-            state.isToldToEnd = true
+            state.isTerminating = true
             kill(-self.processID, signal)
         }
     }
@@ -129,7 +129,7 @@ package final class ChildProcess: Sendable {
             if let ending = state.ending { return ending }
             var status: Int32 = 0
             // If the process is already reaped, another group may have its number.
-            if code == 0, state.isToldToEnd { kill(-self.processID, SIGKILL) }
+            if code == 0, state.isTerminating { kill(-self.processID, SIGKILL) }
             let isReaped = code == 0 && waitpid(self.processID, &status, 0) == self.processID
             OwnChildren.reaped(self.processID)
             let ending = isReaped ? Ending(waitStatus: status) : .unknown

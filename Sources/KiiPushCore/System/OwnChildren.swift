@@ -34,7 +34,7 @@ package enum OwnChildren {
 
     /// Starts a thread that reaps orphans until the process ends. Otherwise the zombies fill a container's process
     /// limit.
-    package static func reapOthers() throws(SystemError) {
+    package static func reapOrphans() throws(SystemError) {
         try OSThread(name: "kii-orphans") {
             while true {
                 var ended = siginfo_t()

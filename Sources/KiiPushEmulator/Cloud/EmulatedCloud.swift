@@ -119,10 +119,10 @@ package struct EmulatedCloud: Sendable {
         guard !call.isControl else { return try self.dispatch(call) }
         let fault = self.takeFault(call)
         delay = fault?.delay ?? .zero
-        guard let fault, let answer = fault.answer else { return try self.carryOut(call) }
+        guard let fault, let answer = fault.answer else { return try self.execute(call) }
         if fault.isAfterwards {
             do throws(KiiFailure) {
-                _ = try self.carryOut(call)
+                _ = try self.execute(call)
             } catch {
                 self.effects = Effects()
             }
@@ -130,7 +130,7 @@ package struct EmulatedCloud: Sendable {
         return answer.response
     }
 
-    private mutating func carryOut(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    private mutating func execute(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         if let limit = self.app.requestLimit { try self.requestWindow.count(limit, now: call.now) }
         if self.app.isDisabled { throw .appDisabled }
         return try self.dispatch(call)

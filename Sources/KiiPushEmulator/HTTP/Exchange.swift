@@ -24,7 +24,7 @@ final class Exchange {
                 method: String(cString: method), target: self.target, fields: Exchange.fields(of: connection), body: [])
             self.head = head
             guard head.isForThisMachine else { return Exchange.queue(KiiFailure.misdirected.response, on: connection) }
-            guard head.isOfNoOtherSite else { return Exchange.queue(KiiFailure.foreignOrigin.response, on: connection) }
+            guard head.isSameOrigin else { return Exchange.queue(KiiFailure.foreignOrigin.response, on: connection) }
             // Checked before the client sends the body, so that a client with `Expect: 100-continue` need not send it.
             let length = head.field("Content-Length").flatMap { Int($0) }
             guard let length, length > HTTPServer.maximumBodyBytes else { return .YES }

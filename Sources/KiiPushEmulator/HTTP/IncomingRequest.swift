@@ -44,7 +44,7 @@ package struct IncomingRequest: Sendable {
     /// when a page changes something (POST, PUT, PATCH, DELETE) or reads answers of another site.
     ///
     /// - Source: RFC 6454 section 7, and the Fetch standard's "append a request Origin header".
-    var isOfNoOtherSite: Bool {
+    var isSameOrigin: Bool {
         guard let host = self.field("Host")?.lowercased() else { return self.field("Origin") == nil }
         return self.fields.filter { $0.isNamed("Origin") }.allSatisfy { field in
             ["http://\(host)", "https://\(host)"].contains(field.value.lowercased())

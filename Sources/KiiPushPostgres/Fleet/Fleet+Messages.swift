@@ -4,7 +4,7 @@ package import KiiPushCore
 /// Reads the messages of a fleet with a single database. With several databases message numbers would not be unique.
 extension Fleet {
     package func ledger() async throws -> MessageLedger {
-        try await self.askingTheOne { connection throws(InboxError) in
+        try await self.queryingOneDatabase { connection throws(InboxError) in
             MessageLedger(
                 try connection.rows(PostgresStatements.ledger.sql, step: PostgresStatements.ledger.step))
         }
@@ -24,7 +24,7 @@ extension Fleet {
         let messages = standings.flatMap(Self.messages).joined(separator: " UNION ALL ")
         let limit = newest.map { "ORDER BY sequence DESC LIMIT \($0)" } ?? ""
         let failure = Locked<(any Error)?>(nil)
-        try await self.askingTheOne { connection throws(InboxError) in
+        try await self.queryingOneDatabase { connection throws(InboxError) in
             let step = "reading messages"
             // Limits idle transactions: PostgreSQL cannot vacuum dead rows while the reader of this list pauses.
             try connection.execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5min'", step: step)
@@ -56,7 +56,7 @@ extension Fleet {
     ///
     /// - Throws: ``InboxAccessError``: `neverReceived`, `removed`; as ``check()``.
     package func trace(of messageID: Int64) async throws -> MessageRecord {
-        let found = try await self.askingTheOne { connection throws(InboxError) in
+        let found = try await self.queryingOneDatabase { connection throws(InboxError) in
             let last = try connection.rows(
                 "SELECT CASE WHEN is_called THEN last_value + 65535 ELSE 0 END FROM kii_push.message_block",
                 step: "reading the last number")
@@ -94,7 +94,7 @@ extension Fleet {
         }
     }
 
-    func askingTheOne<Value: Sendable>(
+    func queryingOneDatabase<Value: Sendable>(
         _ body: @escaping @Sendable (BlockingPostgres) throws(InboxError) -> Value
     ) async throws -> Value {
         guard let target = self.store.targets.first, self.store.isOne else {

@@ -7,7 +7,7 @@ extension Fleet {
     package static let requestsAtOnce = 1000
 
     package func deadLetters() async throws -> [Int64] {
-        try await self.askingTheOne { connection throws(InboxError) in
+        try await self.queryingOneDatabase { connection throws(InboxError) in
             let rows = try connection.rows(
                 "SELECT sequence FROM kii_push.message WHERE state = 5 ORDER BY sequence", step: "reading dead letters")
             return (0..<rows.count).map { rows.integer($0, 0) }
@@ -23,7 +23,7 @@ extension Fleet {
         _ decision: PushRuntime.Decision, _ messages: [Int64], patience: Duration = .seconds(8)
     ) async throws -> [Int64: MessageDecision] {
         let numbers = "{\(messages.map(String.init).joined(separator: ","))}"
-        return try await self.askingTheOne { connection throws(InboxError) in
+        return try await self.queryingOneDatabase { connection throws(InboxError) in
             let step = "asking the gateways"
             let asked = try connection.rows(
                 """

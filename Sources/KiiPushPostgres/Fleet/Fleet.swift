@@ -17,7 +17,7 @@ public struct Fleet: Sendable {
     /// Creates a fleet whose messages and agents are in `store`.
     public init(_ store: FleetStore) { self.store = store }
 
-    package var isOfOne: Bool { self.store.isOne }
+    package var hasOneDatabase: Bool { self.store.isOne }
 
     // MARK: - The schema
 

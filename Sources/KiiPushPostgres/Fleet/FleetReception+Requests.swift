@@ -14,14 +14,14 @@ extension FleetReception {
     ///
     /// - Parameter isWhole: before agents start: carries out all drops and no retries.
     /// - Returns: the error if requests could not be read; a `CancellationError` if this call did not read them.
-    func carryOutRequests(isWhole: Bool) async -> (any Error)? {
+    func executeRequests(isWhole: Bool) async -> (any Error)? {
         // Only one task at a time, so that no request is carried out twice.
         while !self.begin() {
             guard isWhole, (try? await Task.sleep(for: .milliseconds(50))) != nil else { return CancellationError() }
         }
         defer { self.isDeciding.withLock { $0 = false } }
         do {
-            while try await self.carryOutSome(dropsOnly: isWhole) == Fleet.requestsAtOnce, isWhole {}
+            while try await self.executeBatch(dropsOnly: isWhole) == Fleet.requestsAtOnce, isWhole {}
             return nil
         } catch {
             return error
@@ -35,7 +35,7 @@ extension FleetReception {
         }
     }
 
-    private func carryOutSome(dropsOnly: Bool) async throws -> Int {
+    private func executeBatch(dropsOnly: Bool) async throws -> Int {
         let requests = try await self.ask { $0.requests(dropsOnly: dropsOnly, completion: $1) }
         var answered = 0
         var done: Set<FleetRequest> = []

@@ -91,7 +91,7 @@ final class FleetReception: Sendable {
                 mayTell = true
                 if !steps.contains(where: \.isRead) {
                     let report = self.events.continuation
-                    group.addTask { report.yield(.decided(failure: await self.carryOutRequests(isWhole: false))) }
+                    group.addTask { report.yield(.decided(failure: await self.executeRequests(isWhole: false))) }
                 }
             case .lease(.failed(let error)):
                 // During the restoration of a backup the table of gateways is empty for a while. The gateway continues
@@ -121,7 +121,7 @@ final class FleetReception: Sendable {
                 if failure == nil { self.unsaved.forget(row.name) } else { plan.failedToRemove(row) }
             case .decided(let failure): self.note(failure, of: .deciding, &refusals)
             }
-            for step in steps { self.carryOut(step, &group) }
+            for step in steps { self.execute(step, &group) }
             let holding = FleetEvent.holding(
                 shards: plan.shardCount, agents: plan.agentCount, gateways: gateways)
             if mayTell, holding != told {
@@ -143,13 +143,13 @@ final class FleetReception: Sendable {
         if isNew { self.tell(.refused(reason: error.description)) }
     }
 
-    private func carryOut(_ step: FleetPlan.Step, _ group: inout DiscardingTaskGroup) {
+    private func execute(_ step: FleetPlan.Step, _ group: inout DiscardingTaskGroup) {
         let report = self.events.continuation
         switch step {
         case .read(let shards, let number):
             group.addTask {
                 // Before agents start, because a message to be dropped may crash every gateway that handles it.
-                report.yield(.decided(failure: await self.carryOutRequests(isWhole: true)))
+                report.yield(.decided(failure: await self.executeRequests(isWhole: true)))
                 do {
                     let rows = try await self.ask { $0.agents(of: shards, completion: $1) }
                     report.yield(.read(.success(rows), number: number))

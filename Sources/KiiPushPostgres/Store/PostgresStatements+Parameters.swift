@@ -31,7 +31,7 @@ extension PostgresStatements {
         parameters.add(arrivals) { item in
             let arrival = item.arrival
             let isAcknowledged =
-                arrival.isRefused && arrival.message.ticket != nil && arrival.link.stillCarries(arrival)
+                arrival.isRefused && arrival.message.ticket != nil && arrival.link.isCurrent(arrival)
             return isAcknowledged ? now : nil
         }
         return (self.insert, parameters)

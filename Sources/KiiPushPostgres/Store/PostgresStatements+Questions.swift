@@ -83,7 +83,7 @@ extension PostgresStatements {
                 answer = NULL, source = coalesce($4::bigint, source),
                 events = CASE former.state WHEN 2 THEN events ELSE least(events + 1, 257) END
             FROM former WHERE installation = $1::bigint AND sequence = $2::bigint RETURNING events
-        ), let_go AS (\(letGo("SELECT $1::bigint, ARRAY[$2::bigint]"))), recorded AS (
+        ), let_go AS (\(release("SELECT $1::bigint, ARRAY[$2::bigint]"))), recorded AS (
             INSERT INTO kii_push.event (message, number, at_ms, kind)
             SELECT $2::bigint, events, $3::bigint, \(MessageEvent.Kind.retried.parts.code) FROM waiting, former
             WHERE former.state <> 2 AND events <= 256
@@ -96,7 +96,7 @@ extension PostgresStatements {
         WITH gone AS (
             DELETE FROM kii_push.message WHERE installation = $1::bigint AND sequence = $2::bigint
             RETURNING state, bytes
-        ), let_go AS (\(letGo("SELECT $1::bigint, ARRAY[$2::bigint]"))), forgotten AS (
+        ), let_go AS (\(release("SELECT $1::bigint, ARRAY[$2::bigint]"))), forgotten AS (
             DELETE FROM kii_push.event USING gone WHERE event.message = $2::bigint
         ), counted AS (
             UPDATE kii_push.gateway SET

@@ -15,7 +15,7 @@ enum PostgresStatements {
         "SELECT FROM kii_push.begin_work($1::bigint[], $2::bigint[])")
     static let checkWork = PostgresStatement(
         "check_work", "looking at constraints that were put off", "SET CONSTRAINTS ALL IMMEDIATE")
-    static let goOnWithWork = PostgresStatement(
+    static let resumeWork = PostgresStatement(
         "go_on_with_work", "going on with handlers' statements", "SELECT FROM kii_push.go_on_with_work()")
     static let endWork = PostgresStatement(
         "end_work", "ending handlers' statements", "SELECT FROM kii_push.end_work()")
@@ -55,7 +55,7 @@ enum PostgresStatements {
         FROM unnest($2::bigint[], $3::text[]) AS refusal (message, detail)
         """)
 
-    static func letGo(_ sequences: String) -> String {
+    static func release(_ sequences: String) -> String {
         """
         UPDATE kii_push.installation
         SET in_hand = ARRAY(SELECT unnest(in_hand) EXCEPT SELECT unnest(ended.sequences) ORDER BY 1)
@@ -81,7 +81,7 @@ enum PostgresStatements {
         ), ended AS (
             SELECT installation, array_agg(sequence) AS sequences, sum(bytes)::bigint AS bytes
             FROM done GROUP BY installation
-        ), let_go AS (\(letGo("SELECT installation, sequences FROM ended")))
+        ), let_go AS (\(release("SELECT installation, sequences FROM ended")))
         SELECT installation, bytes FROM ended
         """)
     /// The later of the two clocks. With a slow gateway's clock alone, the message would be removed too early.
@@ -122,7 +122,7 @@ enum PostgresStatements {
                 AND message.state = coalesce(wanted.only_in, message.state)
             RETURNING wanted.*, CASE WHEN stays THEN 1 ELSE message.state END AS now_state, message.bytes,
                 message.source AS now_source, message.events
-        ), let_go AS (\(letGo("""
+        ), let_go AS (\(release("""
             SELECT installation, array_agg(sequence) FROM changed WHERE NOT stays GROUP BY installation
             """))
         ), recorded AS (
@@ -172,7 +172,7 @@ enum PostgresStatements {
     static let dead = PostgresStatement(
         "dead", "counting dead letters",
         "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM kii_push.message WHERE state = 5")
-    static let giveBack = PostgresStatement(
+    static let unclaim = PostgresStatement(
         "give_back", "giving messages back",
         """
         UPDATE kii_push.installation SET in_hand = ARRAY(SELECT unnest(in_hand) EXCEPT SELECT unnest(taken) ORDER BY 1)
@@ -180,7 +180,7 @@ enum PostgresStatements {
         WHERE shard.gateway = $1::bigint::integer AND installation.shard = shard.id AND taken_in = $2::bigint
         """)
     /// SQLSTATE of this schema: a repeated message differs from the stored row.
-    static let notTheSame = "KII02"
+    static let rowMismatch = "KII02"
     /// SQLSTATE of this schema: a handler's statements belong to a message that is no longer with a handler.
     static let notInHand = "KII06"
     /// SQLSTATE of this schema: no time is left for further statements of handlers in this transaction.
@@ -189,8 +189,8 @@ enum PostgresStatements {
     static let ofAnother = "KII03"
 
     static let turn = [
-        beginTurn, beginWork, checkWork, goOnWithWork, endWork, takeNumbers, absorb, insert, recordRefusals, finish,
-        change, prove, prune, trim, dead, giveBack,
+        beginTurn, beginWork, checkWork, resumeWork, endWork, takeNumbers, absorb, insert, recordRefusals, finish,
+        change, prove, prune, trim, dead, unclaim,
     ]
 }
 #endif

@@ -148,7 +148,7 @@ package final class PostgresStore: Store {
         case .refused(let error, let places, let step)
         where turn.work.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()):
             self.send(turn)
-        case .refused(let error, let places, _) where error.sqlState == PostgresStatements.notTheSame:
+        case .refused(let error, let places, _) where error.sqlState == PostgresStatements.rowMismatch:
             turn.work.reject(repetitions: places)
             self.send(turn)
         case .refused(let error, let keys, _) where error.sqlState == PostgresStatements.ofAnother:
@@ -159,7 +159,7 @@ package final class PostgresStore: Store {
             if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, lost) }
         case .refused(let error, _, _) where error.isFinal: self.giveUp(turn, error)
         case .refused(let error, _, _): self.fail(turn, error)
-        // The result is known after the reconnection: ``goOn(_:)``.
+        // The result is known after the reconnection: ``resume(_:)``.
         case .unknown: self.underWay = turn
         }
     }
@@ -270,7 +270,7 @@ package final class PostgresStore: Store {
             let session = Result { () throws(InboxError) in
                 try PostgresSession(configuration, resuming: gateway)
             }
-            loop.submit { place.value.store?.goOn(session) }
+            loop.submit { place.value.store?.resume(session) }
         }
         guard let thread else { return self.connectLater() }
         thread.detach()
@@ -284,7 +284,7 @@ package final class PostgresStore: Store {
 
     /// Continues with a new session. The session says which turn was committed last, so the unanswered turn is now
     /// either committed or lost.
-    private func goOn(_ opened: Result<PostgresSession, InboxError>) {
+    private func resume(_ opened: Result<PostgresSession, InboxError>) {
         guard case .away = self.line else { return }
         do throws(InboxError) {
             let session = try opened.get()
@@ -294,7 +294,7 @@ package final class PostgresStore: Store {
             self.installations.refresh(session.pendingBytes)
             guard let turn = self.underWay.take() else { return }
             guard session.lastTurn == self.turnNumber else { return self.fail(turn, .away("committing")) }
-            self.giveBack(turn)
+            self.unclaim(turn)
         } catch {
             self.line = .away(error)
             // A final error: the database was replaced by older contents, and could give out numbers that this process
@@ -304,13 +304,13 @@ package final class PostgresStore: Store {
         }
     }
 
-    private func giveBack(_ turn: TurnUnderWay) {
+    private func unclaim(_ turn: TurnUnderWay) {
         guard turn.work.takesInHand else { return self.succeed(turn, turn.work.outcomeWithoutAnswers()) }
         self.underWay = turn
         var parameters = PostgresParameters()
         parameters.add(self.gateway.id)
         parameters.add(self.turnNumber)
-        self.write([(PostgresStatements.giveBack, parameters)]) { answer in
+        self.write([(PostgresStatements.unclaim, parameters)]) { answer in
             switch answer {
             case .success:
                 guard let turn = self.underWay.take() else { return }

@@ -28,7 +28,7 @@ struct TurnWork {
         messages.add(self.answers.map(\.change.sequence))
         self.add((PostgresStatements.beginWork, messages))
         for (index, (change, work)) in self.answers.enumerated() {
-            if index > 0 { self.add((PostgresStatements.goOnWithWork, .init()), of: change.sequence) }
+            if index > 0 { self.add((PostgresStatements.resumeWork, .init()), of: change.sequence) }
             for statement in work.statements {
                 let text = PostgresStatement("", "carrying out a handler's statement", statement.text)
                 self.add((text, .init(texts: statement.values)), of: change.sequence)
@@ -47,7 +47,7 @@ struct TurnWork {
     mutating func refused(_ step: Int?, _ error: InboxError, places: [Int], at now: MonotonicInstant) -> Set<Int64> {
         let all = self.answers.map(\.change.sequence)
         // A failure of the server itself: it would refuse every transaction.
-        guard !all.isEmpty, !error.isOfTheServer else { return [] }
+        guard !all.isEmpty, !error.isServerError else { return [] }
         let reason = AnswerRefusal.work(
             "PostgreSQL refused a statement of the handler's (SQLSTATE \(error.sqlState ?? "unknown"))")
         guard let step, step < self.owners.count - 1 else { return self.refuse(all, reason) }
@@ -61,7 +61,7 @@ struct TurnWork {
         }
         let refused = self.refuse([owner], reason)
         // Postpones all other statements too: they could wait for the same lock, and block the gateway again.
-        let isSlow = error.isOfWaiting || now > self.startedAt + Self.patience
+        let isSlow = error.isContention || now > self.startedAt + Self.patience
         return isSlow ? refused.union(self.refuse(all.filter { $0 != owner }, .postponed)) : refused
     }
 
@@ -78,12 +78,12 @@ struct TurnWork {
 }
 
 extension InboxError {
-    fileprivate var isOfWaiting: Bool { ["57014", "55P03", "40P01", "40001"].contains(self.sqlState) }
+    fileprivate var isContention: Bool { ["57014", "55P03", "40P01", "40001"].contains(self.sqlState) }
 
     /// Whether the server itself has failed.
     ///
     /// - Source: "PostgreSQL Error Codes" in its manual: the classes of failures of the server.
-    fileprivate var isOfTheServer: Bool {
+    fileprivate var isServerError: Bool {
         guard let sqlState, sqlState != "57014" else { return false }
         return ["08", "53", "57", "58", "XX"].contains(String(sqlState.prefix(2)))
     }

@@ -109,7 +109,7 @@ final class ListenView: RemoteNotificationHandler {
 
     private func show(_ call: Call) throws -> Bool {
         try self.output.withLock { output in
-            try self.showTold(&output)
+            try self.showQueued(&output)
             return try output.began(call.message, call.context)
         }
     }
@@ -182,7 +182,7 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    func showTold() async {
+    func showQueued() async {
         for await _ in self.news.stream {
             await self.catchUp()
             // During many events, one wake-up per millisecond is cheaper than one per event.
@@ -192,7 +192,7 @@ final class ListenView: RemoteNotificationHandler {
     }
 
     /// Tells the user, who has stopped the command, which attempts are still running.
-    func sayWhatIsWaitedFor() {
+    func showWaiting() {
         guard let text = self.bridge?.notes.waitingText(HandlerOptions.longest) else { return }
         self.console.status(text)
     }
@@ -202,7 +202,8 @@ final class ListenView: RemoteNotificationHandler {
     private func catchUp() async {
         do {
             repeat {
-                let isStateShown = try self.output.withLock { output in try self.showTold(&output, atMost: Self.page) }
+                let isStateShown = try self.output.withLock { output in try self.showQueued(&output, atMost: Self.page)
+                }
                 try await self.style.written()
                 if isStateShown { await self.open() }
             } while !self.state.withLock({ $0.told.isEmpty })
@@ -213,7 +214,7 @@ final class ListenView: RemoteNotificationHandler {
     }
 
     @discardableResult
-    private func showTold(_ output: inout EventView, atMost limit: Int = .max) throws -> Bool {
+    private func showQueued(_ output: inout EventView, atMost limit: Int = .max) throws -> Bool {
         let told = self.state.withLock { state in
             let told = state.told.prefix(limit)
             state.told.removeFirst(told.count)

@@ -34,7 +34,7 @@ struct Listening: Sendable {
                 await self.view.open()
                 return nil
             }
-            await self.view.showTold()
+            await self.view.showQueued()
             defer { group.cancelAll() }
             while let ending = await group.next() { if let ending { return ending } }
             return .stopped
@@ -53,7 +53,7 @@ struct Listening: Sendable {
             }
             group.addTask {
                 guard let number = await signals.next() else { return nil }
-                self.view.sayWhatIsWaitedFor()
+                self.view.showWaiting()
                 return .signal(number)
             }
             group.addTask { await self.view.ending() }

@@ -40,7 +40,7 @@ struct DoctorSession: Sendable {
         if examination.isClear([Check.Key(.signIn)]) {
             do {
                 (finding, endpoint) =
-                    try await examination.inTime { try await self.installation() } ?? (examination.outOfTime, nil)
+                    try await examination.inTime { try await self.installation() } ?? (examination.timeoutFinding, nil)
             } catch {
                 finding = .failed(error)
             }
@@ -161,7 +161,7 @@ struct DoctorSession: Sendable {
             findings =
                 try await examination.inTime(steps: 2) {
                     await self.brokerFindings(agent, registration, sendsPush: sendsPush)
-                } ?? BrokerFindings(connack: examination.outOfTime)
+                } ?? BrokerFindings(connack: examination.timeoutFinding)
         }
         try examination.note(keys[0], after: needs, findings.connack)
         try examination.note(keys[1], after: [keys[0]], findings.suback)

@@ -68,7 +68,7 @@ actor AttachedListening {
             do {
                 if let client = try ControlClient(stateDirectory: self.directory) {
                     self.notices = try client.watch()
-                    self.view.beganAnew()
+                    self.view.receiverChanged()
                     console.status("> It receives again. 'kii-push inbox list' has what came meanwhile.")
                     return true
                 }

@@ -37,7 +37,7 @@ struct FilterModel {
             }
         }
         for message in output.messages {
-            self.filter.received(message, beganWithRelease: session.beganWithRelease)
+            self.filter.received(message, beganWithPubrel: session.beganWithPubrel)
             self.take(message, unacknowledgedFrom: session.firstUnacknowledgedTicket, &claims)
         }
         claims.require(self.filter.count <= 65_535, "one row is held for a packet identifier")

@@ -61,7 +61,7 @@ extension BrokerLink {
     }
 
     private static func carries(_ connection: Int64, _ link: BrokerLink) -> Bool {
-        link.stillCarries(Self.arrival(link, connection: connection))
+        link.isCurrent(Self.arrival(link, connection: connection))
     }
 
     @Test func anAcknowledgementLeavesOnAConnectionThatStandsAlone() async throws {

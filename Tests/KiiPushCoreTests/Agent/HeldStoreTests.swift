@@ -32,7 +32,7 @@ import Testing
             return decided
         }
 
-        func goOn() {
+        func resume() {
             self.store.release()
             self.loop.turns()
             self.line.work()
@@ -49,11 +49,11 @@ import Testing
             stage.loop.clock.advance(.seconds(2))
             stage.store.step()
             #expect(decided.withLock { $0 } == .running(for: .seconds(2)))
-            stage.goOn()
+            stage.resume()
             // As any other that is called: should the process end now, it is known for that.
             #expect(stage.store.ledger.running == 1)
             #expect(stage.line.answer(.newData))
-            stage.goOn()
+            stage.resume()
             #expect(stage.line.called.entries == [1])
             #expect(stage.store.ledger.done == 1)
         }
@@ -68,7 +68,7 @@ import Testing
             stage.store.step()
             #expect(decided.withLock { $0 } == .carriedOut)
             #expect(stage.line.answer(.failed))
-            stage.goOn()
+            stage.resume()
             stage.line.advance(.seconds(1))
             stage.line.work()
             #expect(stage.line.called.entries == [1])
@@ -88,10 +88,10 @@ import Testing
             #expect(stage.store.waiting == 1)
             stage.store.step()
             #expect(decided.withLock { $0 } == .carriedOut)
-            stage.goOn()
+            stage.resume()
             #expect(stage.line.called.entries == [1, 1])
             #expect(stage.line.answer(.newData))
-            stage.goOn()
+            stage.resume()
             #expect(stage.store.ledger.done == 1)
         }
     }
@@ -117,7 +117,7 @@ import Testing
             #expect(stage.link.acknowledged.entries == [1])
             stage.loop.turns()
             #expect(stage.link.acknowledged.entries == [1, 2, 3])
-            stage.goOn()
+            stage.resume()
             #expect(stage.link.acknowledged.entries == [1, 2, 3, 4])
             #expect(stage.store.ledger.received == 4)
         }

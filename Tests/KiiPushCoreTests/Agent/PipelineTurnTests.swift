@@ -293,9 +293,9 @@ import Testing
         let line = TestPipeline(MemoryStore(clocks: loop.clocks), on: loop, limits: limits)
         let link = TestLink()
         for ticket in 1...4 as ClosedRange<UInt64> { line.receive(on: link, ticket: ticket) }
-        #expect(!line.pipeline.isSated)
+        #expect(!line.pipeline.isSaturated)
         line.receive(on: link, ticket: 5)
-        #expect(line.pipeline.isSated)
+        #expect(line.pipeline.isSaturated)
         loop.turns()
         #expect(line.pipeline.isReadingPaused)
         line.work()

@@ -286,7 +286,7 @@ final class TestLink: MessageLink, Sendable {
     func stored(_ row: Int64, _ arrival: Arrival) {}
     func absorbed(_ row: Int64, _ arrival: Arrival) {}
     func isLatest(_ arrival: Arrival) -> Bool { true }
-    func stillCarries(_ arrival: Arrival) -> Bool { true }
+    func isCurrent(_ arrival: Arrival) -> Bool { true }
     func acknowledge(_ ticket: UInt64) { self.state.withLock { $0.unsent.append(ticket) } }
 
     func acknowledgeThrough(_ ticket: UInt64) {

@@ -12,9 +12,9 @@ import Testing
         let call = try #require(scheduler.start(at: 3))
         scheduler.receive(2)
         scheduler.turn(at: 3)
-        #expect(scheduler.letGo(1) == .seconds(3))
-        #expect(scheduler.letGo(2) == nil)
-        #expect(scheduler.letGo(9) == nil)
+        #expect(scheduler.release(1) == .seconds(3))
+        #expect(scheduler.release(2) == nil)
+        #expect(scheduler.release(9) == nil)
         scheduler.answer(call, Self.done, at: 5)
         #expect(scheduler.changes() == [.change(1, .done(.newData), attempts: 1)])
         #expect(scheduler.start(at: 5) == nil)
@@ -25,7 +25,7 @@ import Testing
         let scheduler = TestScheduler.open()
         scheduler.receive(1, 2)
         _ = try #require(scheduler.start(at: 3))
-        #expect(scheduler.letGo(2) == nil)
+        #expect(scheduler.release(2) == nil)
     }
 
     @Test func aMessageThatIsToRunAloneIsLetGoOf() {
@@ -39,8 +39,8 @@ import Testing
             scheduler.settle()
         }
         // The first is about to be written down, and the others wait for it.
-        #expect(scheduler.letGo(1) == nil)
-        #expect(scheduler.letGo(3) == nil)
+        #expect(scheduler.release(1) == nil)
+        #expect(scheduler.release(3) == nil)
         scheduler.holdsCommits = false
         #expect(scheduler.run(at: 0) == [2])
         #expect(scheduler.memoryWeight == 0)
@@ -107,7 +107,7 @@ import Testing
         scheduler.attach()
         scheduler.answer(try #require(scheduler.start(at: 0)), .result(.failed), at: 0)
         #expect(scheduler.heldSuspects == [2])
-        #expect(scheduler.letGo(2) == nil)
+        #expect(scheduler.release(2) == nil)
         #expect(scheduler.heldSuspects == [])
     }
 
@@ -155,7 +155,7 @@ import Testing
 
     @Test func aPersonWhoHasItTriedAgainBringsIt() throws {
         let scheduler = try self.scheduler()
-        #expect(scheduler.letGo(1) == nil)
+        #expect(scheduler.release(1) == nil)
         if let message = scheduler.rows.message(1) { scheduler.appeared(message) }
         #expect(scheduler.start(at: 0)?.attempt == 3)
     }

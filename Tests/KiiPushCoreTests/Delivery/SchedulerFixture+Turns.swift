@@ -74,18 +74,18 @@ extension TestScheduler {
             self.handle(posts)
             self.whenOverdue?()
             switch progress {
-            case .waiting: self.scheduler.goesOn(id, at: self.now)
+            case .waiting: self.scheduler.restartDeadline(id, at: self.now)
             case .answered where self.scheduler.isStuck(id):
                 self.cut(id)
                 self.scheduler.stuck(id)
-            case .answered: self.scheduler.goesOn(id, at: self.now)
+            case .answered: self.scheduler.restartDeadline(id, at: self.now)
             case .running(let position, let startedAt):
                 self.scheduler.started(id, position: position, at: startedAt)
                 guard self.scheduler.isOverdue(id), let message = self.scheduler.message(of: id, at: position),
                     let isPresenting = self.box.expire(
                         id, position: position, message, mayEndLate: !self.scheduler.isOpened(message.sequence))
                 else {
-                    self.scheduler.goesOn(id, at: self.now)
+                    self.scheduler.restartDeadline(id, at: self.now)
                     continue
                 }
                 self.scheduler.timedOut(id, position: position, isPresenting: isPresenting, at: self.now)

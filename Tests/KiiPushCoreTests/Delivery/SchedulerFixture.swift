@@ -119,18 +119,18 @@ final class TestScheduler {
     ///
     /// - Returns: since when its handler has been running, if that is why nothing is changed.
     @discardableResult
-    func letGo(_ sequence: Int64) -> MonotonicInstant? {
+    func release(_ sequence: Int64) -> MonotonicInstant? {
         self.collectAnswers(closing: sequence)
         if let call = self.scheduler.callHolding(sequence) { self.cut(call) }
         if let since = self.scheduler.runningSince(sequence) { return since }
-        self.scheduler.letGo(sequence, installation: 1)
+        self.scheduler.release(sequence, installation: 1)
         self.pending.removeAll { $0.sequence == sequence }
         return nil
     }
 
     /// A person has a message tried again that was given up on.
     func requeue(_ sequence: Int64) {
-        self.letGo(sequence)
+        self.release(sequence)
         self.rows.requeue(sequence)
         if let message = self.rows.message(sequence) { self.appeared(message) }
     }

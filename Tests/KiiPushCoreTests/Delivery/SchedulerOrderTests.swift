@@ -177,7 +177,7 @@ import Testing
     @Test func aDroppedRetryLetsTheOnesBehindItGo() {
         let scheduler = self.restarted(paused: [.push(1)], waiting: [.push(2)])
         #expect(scheduler.run(at: 0) == [])
-        #expect(scheduler.letGo(1) == nil)
+        #expect(scheduler.release(1) == nil)
         #expect(scheduler.run(at: 0) == [2])
     }
 }

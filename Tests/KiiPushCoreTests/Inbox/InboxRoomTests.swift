@@ -100,7 +100,7 @@ import Testing
         room.giveUpReserve()
         #expect(!room.hasReserve)
         #expect(!FileManager.default.fileExists(atPath: reserve))
-        room.lookIfDue()
+        room.checkIfDue()
         #expect(room.hasReserve)
     }
 

@@ -131,7 +131,7 @@ final class OpeningLog: OpenedNotificationHandler {
         let lifecycle = AgentLifecycle(state: .background)
         let log = OpeningLog()
         let target = lifecycle.add(log)
-        lifecycle.userOpens(.alert("a"))
+        lifecycle.userDidOpen(.alert("a"))
         lifecycle.received(self.opening("a", 1, target), isUserOpened: true)
         lifecycle.didBecomeActive()
         // Nor does a further attempt.
@@ -142,14 +142,14 @@ final class OpeningLog: OpenedNotificationHandler {
     @Test func theProgramIsAskedToComeToTheForeground() {
         let lifecycle = AgentLifecycle(state: .background)
         let asked = Locked<[String]>([])
-        lifecycle.userOpens(.alert("nobody to ask"))
+        lifecycle.userDidOpen(.alert("nobody to ask"))
         #expect(lifecycle.state == .background)
         lifecycle.onForegroundRequest { message in asked.withLock { $0.append(message.text) } }
-        lifecycle.userOpens(.alert("a"))
+        lifecycle.userDidOpen(.alert("a"))
         #expect(asked.withLock { $0 } == ["a"])
         #expect(lifecycle.state == .inactive)
         // In the foreground it is already.
-        lifecycle.userOpens(.alert("b"))
+        lifecycle.userDidOpen(.alert("b"))
         #expect(asked.withLock { $0 } == ["a"])
     }
 

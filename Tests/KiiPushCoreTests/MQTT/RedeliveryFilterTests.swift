@@ -16,7 +16,7 @@ struct Receiver {
 
     /// - Parameter keepsIdentifiers: whether an earlier connection has shown that the broker keeps packet identifiers.
     init(keepsIdentifiers: Bool = true) {
-        if keepsIdentifiers { self.filter.received(RedeliveryFilterTests.duplicate(9999), beganWithRelease: false) }
+        if keepsIdentifiers { self.filter.received(RedeliveryFilterTests.duplicate(9999), beganWithPubrel: false) }
         self.filter.connectionOpened(firstTicket: self.client.session.nextTicket)
     }
 
@@ -46,7 +46,7 @@ struct Receiver {
     }
 
     private mutating func take(_ message: MQTTSession.InboundMessage) -> Fate {
-        self.filter.received(message, beganWithRelease: self.client.session.beganWithRelease)
+        self.filter.received(message, beganWithPubrel: self.client.session.beganWithPubrel)
         let unacknowledgedFrom = self.client.session.firstUnacknowledgedTicket
         if let sequence = self.filter.candidate(for: message, unacknowledgedFrom: unacknowledgedFrom),
             self.rows.contains(where: { $0.sequence == sequence && $0.payload == message.payload })
@@ -274,7 +274,7 @@ struct Receiver {
     @Test func aRowOfLongAgoIsNotRepeated() {
         var filter = RedeliveryFilter(restoring: [(1, 7), (32_767, 8), (32_768, 9)])
         filter.connectionOpened(firstTicket: 1)
-        filter.received(Self.duplicate(7), beganWithRelease: false)
+        filter.received(Self.duplicate(7), beganWithPubrel: false)
         #expect(filter.candidate(for: Self.duplicate(7), unacknowledgedFrom: 1) == nil)
         #expect(filter.candidate(for: Self.duplicate(8), unacknowledgedFrom: 1) == 32_767)
     }
@@ -357,7 +357,7 @@ struct Receiver {
     @Test func knowsTheRowsOfAnEarlierProcess() {
         var filter = RedeliveryFilter(restoring: [(11, 1), (12, 2), (13, 1)])
         filter.connectionOpened(firstTicket: 1)
-        filter.received(Self.duplicate(2), beganWithRelease: false)
+        filter.received(Self.duplicate(2), beganWithPubrel: false)
         #expect(filter.candidate(for: Self.duplicate(1), unacknowledgedFrom: 1) == 13)
         #expect(filter.candidate(for: Self.duplicate(2), unacknowledgedFrom: 1) == 12)
         #expect(filter.candidate(for: Self.duplicate(3), unacknowledgedFrom: 1) == nil)

@@ -142,7 +142,7 @@ extension BrokerLink {
         self.pipeline.connections[self.installation] == arrival.connection
     }
 
-    package func stillCarries(_ arrival: Arrival) -> Bool { arrival.connection == self.openConnection }
+    package func isCurrent(_ arrival: Arrival) -> Bool { arrival.connection == self.openConnection }
 
     /// Ignores a ticket of an earlier connection, because the broker repeats that message.
     package func acknowledge(_ ticket: UInt64) {
@@ -203,7 +203,7 @@ extension BrokerLink {
         self.pipeline.hold(self)
     }
 
-    func goOn() {
+    func resume() {
         guard self.isHeld else { return }
         self.isHeld = false
         self.begin()
@@ -251,7 +251,7 @@ extension BrokerLink {
             }
             let receivedAt = self.loop.clocks.calendar
             for message in self.output.messages {
-                self.filter.received(message, beganWithRelease: self.session.beganWithRelease)
+                self.filter.received(message, beganWithPubrel: self.session.beganWithPubrel)
                 guard !self.retained.isRepeated(by: message) else {
                     if let ticket = message.ticket { self.session.acknowledge(ticket: ticket, into: &self.output) }
                     continue
@@ -364,7 +364,7 @@ extension BrokerLink {
 
     /// Checks the session's deadlines. The caller has read this turn's bytes before, so an answer that has arrived
     /// counts.
-    func lookAtClock() {
+    func checkClock() {
         self.session.timerFired(now: self.loop.now, into: &self.output)
         self.perform()
     }

@@ -31,7 +31,7 @@ package struct ClosurePattern: Sendable {
         case takenOver
 
         /// Whether the broker closes because of this client, so that a quicker reconnect would not help.
-        package var isAgainstUs: Bool {
+        package var isTargeted: Bool {
             switch self {
             case .unclear, .timeLimit: false
             case .kicked, .takenOver: true

@@ -86,7 +86,7 @@ package struct ReconnectPolicy: Sendable {
         decision.pattern = self.pattern.kind
         // After a sleep of the machine, most delays end early. A `Retry-After` does not, nor does a delay because
         // another receiver takes over or the broker rejects this client. The sleep always counts as part of the delay.
-        decision.isShortenedBySleep = retryAfter == nil && !decision.pattern.isAgainstUs
+        decision.isShortenedBySleep = retryAfter == nil && !decision.pattern.isTargeted
         if !self.pattern.isTakenOver { self.disputed.reset() }
         let wasStable = loss != .protocolBroken && connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
         if wasStable {
@@ -107,7 +107,7 @@ package struct ReconnectPolicy: Sendable {
             decision.delay = self.disputed.next(jitter: jitter)
         } else if wasStable {
             decision.delay = self.firstDelay(after: loss, jitter)
-        } else if loss == .closedByPeer || loss == .noticedHere && connectedFor != nil, !decision.pattern.isAgainstUs {
+        } else if loss == .closedByPeer || loss == .noticedHere && connectedFor != nil, !decision.pattern.isTargeted {
             decision.delay = self.decorrelatedDelay(jitter, limit: self.configuration.firstDelayAfterPeerLoss)
         } else {
             decision.delay = self.decorrelatedDelay(jitter)

@@ -74,7 +74,7 @@ final class Enrolment: Sendable {
             return try await self.fetchEndpoint()
         } catch {
             let failure = TemporaryFailure(error)
-            guard failure != nil || self.mayPass(error) || self.isNoWordOfTheCloud(error) else { throw error }
+            guard failure != nil || self.isAccessRefusal(error) || self.isFromIntermediary(error) else { throw error }
             if let retryAfter = failure?.retryAfter {
                 // The random share keeps clients with the same `Retry-After` from returning together.
                 let pause = retryAfter + retryAfter / 10 * Double.random(in: 0...1)
@@ -126,7 +126,7 @@ final class Enrolment: Sendable {
         do {
             return try await body(self.session())
         } catch let refusal as KiiError
-            where refusal.refusesToken && self.account == .pseudoUser && !self.isNoWordOfTheCloud(refusal)
+            where refusal.refusesToken && self.account == .pseudoUser && !self.isFromIntermediary(refusal)
         {
             throw PushAgentError.pseudoUserLost(refusal)
         }
@@ -138,7 +138,7 @@ final class Enrolment: Sendable {
         switch error {
         case PushAgentError.signInRefused, PushAgentError.pseudoUserLost: true
         case let refusal as KiiError:
-            refusal.refusesToken && !self.account.canSignInAgain && !self.isNoWordOfTheCloud(refusal)
+            refusal.refusesToken && !self.account.canSignInAgain && !self.isFromIntermediary(refusal)
         default: false
         }
     }
@@ -149,8 +149,8 @@ final class Enrolment: Sendable {
     /// `refusalsBeforeGivingUp` times in a row. Each call with such a refusal counts.
     func temporaryFailure(_ error: any Error) -> TemporaryFailure? {
         if let failure = TemporaryFailure(error) { return failure }
-        if self.isNoWordOfTheCloud(error) { return TemporaryFailure(reason: "\(error)") }
-        guard self.mayPass(error) else { return nil }
+        if self.isFromIntermediary(error) { return TemporaryFailure(reason: "\(error)") }
+        guard self.isAccessRefusal(error) else { return nil }
         let count = self.refusals.withLock { count in
             count += 1
             return count
@@ -159,7 +159,7 @@ final class Enrolment: Sendable {
     }
 
     /// Whether the cloud refused the call (401 or 403), perhaps by mistake. The agent never retries a refused password.
-    func mayPass(_ error: any Error) -> Bool {
+    func isAccessRefusal(_ error: any Error) -> Bool {
         switch error {
         case PushAgentError.pseudoUserLost: true
         case let refusal as KiiError: refusal.status == 401 || refusal.status == 403
@@ -169,7 +169,7 @@ final class Enrolment: Sendable {
 
     /// Whether something other than the cloud, such as a proxy, may have answered: the answer has none of Kii's error
     /// codes. Always false before the first registration, because the configured address may be wrong.
-    private func isNoWordOfTheCloud(_ error: any Error) -> Bool {
+    private func isFromIntermediary(_ error: any Error) -> Bool {
         guard let error = error as? KiiError else { return false }
         return !error.isOfCloud && self.current?.wasRegistered ?? false
     }

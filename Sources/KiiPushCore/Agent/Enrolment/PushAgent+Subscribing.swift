@@ -25,7 +25,7 @@ extension PushAgent {
                 let (reason, delay) = pending[index].failed(error, isRefusal: isRefusal, now: .now())
                 let isTriedAgain =
                     !isRefusal
-                    || self.enrolment.mayPass(error)
+                    || self.enrolment.isAccessRefusal(error)
                         && pending[index].refusals < self.reconnect.refusalsBeforeGivingUp
                 self.hub.emit(.subscriptionFailed(target, reason: reason, retryIn: isTriedAgain ? delay : nil))
                 if !isTriedAgain { throw error }

@@ -48,7 +48,7 @@ extension Pipeline {
                     MessageChange(sequence: messageID, installation: installation, verdict: .inHand))
                 return .running(for: time)
             }
-            self.scheduler.letGo(messageID, installation: installation)
+            self.scheduler.release(messageID, installation: installation)
             self.turn.changes.removeAll { $0.sequence == messageID }
             if decision == .retry {
                 self.scheduler.appeared(messageID, source: source, installation: installation, goesFirst: true)

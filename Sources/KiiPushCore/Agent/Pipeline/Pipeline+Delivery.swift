@@ -114,18 +114,18 @@ extension Pipeline {
         }
     }
 
-    func lookAtDeadlines(at now: MonotonicInstant) {
+    func checkDeadlines(at now: MonotonicInstant) {
         for id in self.scheduler.overdueCalls(at: now) {
             let (progress, posts) = self.workers.box.progress(of: id)
             self.handle(posts)
             switch progress {
-            case .waiting: self.scheduler.goesOn(id, at: now)
+            case .waiting: self.scheduler.restartDeadline(id, at: now)
             case .answered:
                 if self.scheduler.isStuck(id) {
                     self.cut(id)
                     self.scheduler.stuck(id)
                 } else {
-                    self.scheduler.goesOn(id, at: now)
+                    self.scheduler.restartDeadline(id, at: now)
                 }
             case .running(let position, let startedAt):
                 self.scheduler.started(id, position: position, at: startedAt)
@@ -133,7 +133,7 @@ extension Pipeline {
                     let isPresenting = self.workers.box.expire(
                         id, position: position, message, mayEndLate: self.mayEndLate(message))
                 else {
-                    self.scheduler.goesOn(id, at: now)
+                    self.scheduler.restartDeadline(id, at: now)
                     continue
                 }
                 self.scheduler.timedOut(id, position: position, isPresenting: isPresenting, at: now)
@@ -209,7 +209,7 @@ extension Pipeline {
             self.observer.tell(self.notes, at: self.loop.clocks.calendar, handlers: self.attachments)
             self.notes.removeAll(keepingCapacity: true)
         }
-        self.lookAfterWorkers(at: now)
+        self.checkWorkers(at: now)
         self.endWaits(at: now)
         let isAwaited = self.awaitsAnswers
         let hasMore =
@@ -233,7 +233,7 @@ extension Pipeline {
             || !self.waits.isEmpty || self.scheduler.hasQueues
     }
 
-    private func lookAfterWorkers(at now: MonotonicInstant) {
+    private func checkWorkers(at now: MonotonicInstant) {
         if let next = self.staff.next, next <= self.loop.now { self.staff.isDue = true }
         guard self.staff.isDue, self.staff.retryAt.map({ $0 <= now }) ?? true else { return }
         self.staff.isDue = false

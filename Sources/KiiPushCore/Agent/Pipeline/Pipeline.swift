@@ -100,7 +100,7 @@ package final class Pipeline: TurnDelegate {
     }
 
     /// Whether the received messages exceed a limit, so that this turn should read no more.
-    package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
+    package var isSaturated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
 
     var hasGates: Bool { self.gates.count > 0 }
     package var isReadingPaused: Bool { self.pressure.isReadingPaused }
@@ -114,11 +114,11 @@ package final class Pipeline: TurnDelegate {
     package func commit() {
         let timersFired = self.timersFired
         self.timersFired.removeAll(keepingCapacity: true)
-        for link in timersFired { link.lookAtClock() }
+        for link in timersFired { link.checkClock() }
         self.gathering.received(self.turn.arrivals.count, at: self.loop.now)
         let now = self.clock()
         self.collectAnswers()
-        self.lookAtDeadlines(at: now)
+        self.checkDeadlines(at: now)
         if self.isLastTurn { self.scheduler.stop() }
         self.scheduler.timePassed(at: now)
         self.settle(at: now)
@@ -241,7 +241,7 @@ package final class Pipeline: TurnDelegate {
     package func afterCommit() {
         self.followCommitted()
         self.flushLinks()
-        for link in self.held.take(hasMore: self.store.hasMoreToWrite) { link.goOn() }
+        for link in self.held.take(hasMore: self.store.hasMoreToWrite) { link.resume() }
         let now = self.clock()
         self.settle(at: now)
         self.finishTurn(at: now)
@@ -290,7 +290,7 @@ package final class Pipeline: TurnDelegate {
             // A message of QoS 0 gets no acknowledgement.
             guard arrival.message.ticket != nil else { return }
             self.openGate(of: arrival, sequence: sequence, isFinal: isFinal)
-            guard self.store.isDurable, arrival.link.stillCarries(arrival) else { return }
+            guard self.store.isDurable, arrival.link.isCurrent(arrival) else { return }
             self.store.acknowledged(sequence, at: now)
         case .redelivered(let sequence, let isFinal, let isInHand):
             arrival.link.absorbed(sequence, arrival)

@@ -75,12 +75,12 @@ extension TokenRenewal {
         } catch {
             let isInDoubt = RequestFailure(error)?.isInDoubt ?? !((error as? KiiError)?.isRequestsFault ?? false)
             self.held.withLock { $0?.isRefreshInDoubt = isInDoubt }
-            throw Self.withoutDoubt(error)
+            throw Self.notInDoubt(error)
         }
     }
 
     /// Only the refresh token is in doubt: the client has not sent the call that needs the token.
-    private static func withoutDoubt(_ error: any Error) -> any Error {
+    private static func notInDoubt(_ error: any Error) -> any Error {
         switch error {
         case var error as KiiError:
             error.isInDoubt = false

@@ -46,7 +46,7 @@ package struct MQTTSession: Sendable {
     private var unreleased: Set<UInt16> = []
     /// Whether this connection's first packet with an identifier was PUBREL. The first message's identifier then says
     /// nothing about the broker's numbering.
-    package private(set) var beganWithRelease = false
+    package private(set) var beganWithPubrel = false
     private var isBeginning = true
 
     package init(configuration: Configuration) {
@@ -80,7 +80,7 @@ package struct MQTTSession: Sendable {
     package mutating func transportConnected(now: MonotonicInstant, into output: inout Output) {
         self.transportClosed()
         self.generation += 1
-        self.beganWithRelease = false
+        self.beganWithPubrel = false
         self.isBeginning = true
         self.current = self.configuration
         self.decoder = FrameDecoder(
@@ -205,7 +205,7 @@ package struct MQTTSession: Sendable {
             if let ticket = self.proof.pongReceived() { output.events.append(.acknowledgementsProven(through: ticket)) }
             self.liveness?.pongReceived(pingIsAwaited: self.proof.isAwaited, now: now)
         case .pubrel(let packetID):
-            if self.isBeginning { self.beganWithRelease = true }
+            if self.isBeginning { self.beganWithPubrel = true }
             self.unreleased.remove(packetID)
             self.send(.pubcomp(packetID: packetID), into: &output)
         // These answer a publisher, and this client publishes nothing. mosquitto's clients ignore these packets too.

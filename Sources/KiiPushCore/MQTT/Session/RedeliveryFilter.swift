@@ -78,10 +78,10 @@ package struct RedeliveryFilter: Sendable, Hashable {
     }
 
     /// Learns the broker's numbering from each message, in order. Call this before any other method for the message.
-    package mutating func received(_ message: MQTTSession.InboundMessage, beganWithRelease: Bool) {
+    package mutating func received(_ message: MQTTSession.InboundMessage, beganWithPubrel: Bool) {
         // A repeat at QoS 2 does not show how the broker assigns identifiers.
         guard let packetID = message.packetID, !message.isUnreleased else { return }
-        let showsIdentifiers = self.isBeginning && packetID != 1 && !beganWithRelease
+        let showsIdentifiers = self.isBeginning && packetID != 1 && !beganWithPubrel
         if showsIdentifiers, self.numbering == .unknown { self.numbering = .kept }
         self.isBeginning = false
         let former = message.duplicate ? self.lastRepeatedID : self.lastNewID

@@ -15,7 +15,7 @@ extension EmulatedCloud {
     mutating func deleteUser(_ call: CloudCall) throws(KiiFailure) {
         let user = try self.user(call)
         try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may delete the account.")
-        self.lockOut(.user(user.id))
+        self.revokeAccess(.user(user.id))
         self.state.remove(user)
     }
 
@@ -23,11 +23,11 @@ extension EmulatedCloud {
         let thing = try self.thing(call)
         let mayAct = self.mayAct(call.caller, for: .thing(thing.id))
         try self.require(mayAct, call, "Only the thing and its owners may delete it.")
-        self.lockOut(.thing(thing.id))
+        self.revokeAccess(.thing(thing.id))
         self.state.remove(thing)
     }
 
-    private mutating func lockOut(_ principal: Principal) {
+    private mutating func revokeAccess(_ principal: Principal) {
         self.effects.revocations += self.state.installations(of: principal).compactMap { $0.credential?.username }
     }
 }

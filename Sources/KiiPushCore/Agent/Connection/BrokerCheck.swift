@@ -3,7 +3,7 @@
 /// If another receiver took over, the broker still accepts connections. While the broker restarts, its machine refuses
 /// the connection; a load balancer refuses it, or closes it at once. The test sends nothing, so it disturbs no
 /// receiver.
-final class BrokerLook: ByteStreamDelegate {
+final class BrokerCheck: ByteStreamDelegate {
     private let loop: any Loop
     private let patience: Duration
     private let answer: @Sendable (_ isThere: Bool) -> Void
@@ -18,7 +18,7 @@ final class BrokerLook: ByteStreamDelegate {
         at target: BrokerLink.Target, on loop: any Loop, patience: Duration,
         answer: @escaping @Sendable (_ isThere: Bool) -> Void
     ) {
-        let look = BrokerLook(on: loop, patience: patience, answer: answer)
+        let look = BrokerCheck(on: loop, patience: patience, answer: answer)
         _ = loop.openStream(target.bare, sendTimeout: nil, isInspected: false, delegate: look)
     }
 
@@ -55,7 +55,7 @@ extension AgentSession {
         let isThere = OneShot<Bool>()
         let patience = self.agent.reconnect.baseDelay
         let isAccepted = self.loop.submit { [loop = self.loop] in
-            BrokerLook.begin(at: target, on: loop, patience: patience) { isThere.resume($0) }
+            BrokerCheck.begin(at: target, on: loop, patience: patience) { isThere.resume($0) }
         }
         if !isAccepted { isThere.resume(true) }
         async let _: Void = {
