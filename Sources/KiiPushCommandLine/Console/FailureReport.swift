@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// Reports on standard error why the process ends: a line with the reason and a line of advice, or one object with
-/// `--json`.
+/// Reports on standard error why the process ends: a line with the reason and, if there is one, a line of advice; or
+/// one object with `--json`.
 struct FailureReport {
     private(set) var failure: CommandFailure
     private let program: String

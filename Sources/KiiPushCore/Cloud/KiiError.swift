@@ -44,7 +44,7 @@ public struct KiiError: Error, Sendable, Hashable {
     package var isOfCloud: Bool { self.errorCode != nil }
 
     /// Whether the cloud refused the token, or the name and password. Kii also answers 401 `UNAUTHORIZED` if the
-    /// principal lacks a right. False for a disabled principal or a locked login name.
+    /// principal lacks a right. False for a disabled principal or app, and for a locked login name.
     package var refusesCredentials: Bool {
         guard !self.saysDisabled, !self.saysLocked else { return false }
         let codes: [String] = [

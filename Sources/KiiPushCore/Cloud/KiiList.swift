@@ -65,7 +65,7 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
             while true {
                 if let element = self.elements.next() { return element }
                 guard !self.isAtEnd else { return nil }
-                // Stays true if the request fails, and after the last page.
+                // Stays true after the last page, an error and a cancellation.
                 self.isAtEnd = true
                 try Task.checkCancellation()
                 let page = try await self.list.page(self.paginationKey)

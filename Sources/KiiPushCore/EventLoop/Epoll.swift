@@ -50,7 +50,7 @@ final class Epoll {
         let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard descriptor >= 0 else { return }
         self.set = FileDescriptor(descriptor)
-        // Descriptors that the kernel refuses are lost. Their owners time out.
+        // A descriptor that the kernel refuses is not watched. Its owner notices only at its own deadline, if any.
         if let waker { try? self.watch(waker) }
         for (descriptor, interest) in interests { try? self.watch(descriptor, for: interest, isNew: true) }
     }

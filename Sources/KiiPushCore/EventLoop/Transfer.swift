@@ -64,7 +64,7 @@ final class Transfer {
 
     func release(_ options: ConnectionOptions) throws(TransportError) {
         if self.isPlainGet {
-            // The next transfer sets all other options anew. This object frees the list.
+            // The next transfer sets the other options of a plain GET anew. This object frees the list.
             try self.easy.check(ccurl_easy_set_list(self.easy.raw, CURLOPT_HTTPHEADER, nil))
         } else {
             self.easy.reset()

@@ -21,7 +21,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case badAddress
         /// The database lacks this library's tables, or cannot hold them.
         case noSchema
-        /// Some tables or functions are missing, as while a backup is being restored.
+        /// Tables, functions or foreign keys are missing, as while a backup is being restored.
         case halfMade
         /// Another role owns an object in the database, and could use it to run code as this role.
         case notTrusted

@@ -12,8 +12,8 @@ enum InboxNames {
         of path: String, changes: Bool = false, within limit: Duration, _ body: () throws(InboxError) -> Result
     ) throws(InboxError) -> Result {
         guard let directory = FileDescriptor(opening: Directory.parent(of: path), O_RDONLY | O_DIRECTORY) else {
-            // EACCES: the user may open the file but not its directory. Otherwise the directory is missing, and `body`
-            // fails.
+            // EACCES: the user may open the file but not its directory. ENOENT, ENOTDIR: there is no directory to lock,
+            // and `body` finds no file.
             guard [EACCES, ENOENT, ENOTDIR].contains(errno) else {
                 throw InboxError(.cannotOpen, step: "opening the directory", systemError: errno)
             }

@@ -6,7 +6,7 @@ import KiiPushCore
 final class PendingAnswer: Sendable {
     private struct State {
         let connection: OpaquePointer
-        /// While `true`, libmicrohttpd neither uses nor frees the connection.
+        /// While `true` and before the answer, libmicrohttpd neither uses nor frees the connection.
         var isSuspended = false
         var isGiven = false
         var answer: HTTPResponse?

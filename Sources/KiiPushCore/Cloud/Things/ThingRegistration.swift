@@ -47,7 +47,7 @@ public struct RegisteredThing: Sendable, Hashable {
 extension KiiClient {
     /// Registers a thing. With `grantsToken` the cloud also returns a token of the thing.
     ///
-    /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when another thing has the vendor's ID.
+    /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when the app has another thing with this vendorThingID.
     /// - Source: `POST /apps/{appID}/things`, with another media type for a token
     public func registerThing(
         _ registration: ThingRegistration, grantsToken: Bool = true
