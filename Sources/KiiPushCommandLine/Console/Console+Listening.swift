@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// Lines about messages: `-->` marks a message, `<--` its outcome, `!` trouble, and `>` a change of state.
+/// Lines while receiving: `-->` marks a message, `<--` its outcome, `!` trouble, and `>` a change of state.
 extension Console {
     package func show(_ message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp = .now()) throws {
         guard !self.options.json else { return try self.object("message") { message.describe(context, in: &$0) } }

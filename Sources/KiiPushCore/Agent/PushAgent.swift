@@ -74,7 +74,8 @@ public final class PushAgent: Sendable {
     ///     ``OpenedNotificationHandler``, the agent calls those methods too.
     ///   - lifecycle: tells whether the program is in the background. Default (`nil`): every message reaches the
     ///     handler.
-    ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler.
+    ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler. With a
+    ///     feed, the feed's process shows the alerts, and the agent does not use this presenter.
     ///   - feed: another process that receives for this agent. Default (`nil`): the agent receives from the broker.
     public convenience init(
         runtime: PushRuntime, configuration: Configuration, handler: some NotificationHandler,

@@ -14,7 +14,7 @@ struct Source: Sendable {
     /// Rows of the source wait in the store, so new messages must wait there too.
     var hasRows = false
     var isClaiming = false
-    /// Rows began to wait after the claim, which may have missed them.
+    /// Rows began to wait after the claim was made, so its answer may lack them.
     var hasRowsSince = false
     var firstUnclaimed: Int64?
     var hasUnclaimed = false

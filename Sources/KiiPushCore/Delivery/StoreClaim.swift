@@ -35,7 +35,7 @@ package struct StoreAnswer: Sendable, Hashable {
     /// In the order of their sequences; retries from a file in the order of their due times.
     package var messages: [StoredMessage] = []
     package var sources: [Int64] = []
-    /// Whether there are no more such rows. For retries: no more that are due now.
+    /// `false` if more of what the claim asked for may be in the store. For retries: more that are due now.
     package var isComplete = true
     package var nextRetry: Duration?
     /// The reason if the store could not be read. Delivery asks again in a second.

@@ -91,7 +91,7 @@ package final class SocketStream: ByteStream {
     }
 }
 
-// MARK: - Called by the set of streams
+// MARK: - Called by the set of streams and by the table of sockets
 
 extension SocketStream {
     func start(_ easy: CurlEasy, in group: StreamGroup) throws(TransportError) {

@@ -74,7 +74,7 @@ final class Transfer {
 
     deinit { curl_slist_free_all(self.fieldList) }
 
-    /// Whether the response belongs to the idle connection, not to the request.
+    /// Whether to repeat the request on a new connection, since it got 408 or 421 on a kept one.
     ///
     /// A server that closes an idle connection may send 408 first; libcurl takes that 408 for the next response. A
     /// gateway sends 408 for a silent server too, but later. 421 asks for another connection.

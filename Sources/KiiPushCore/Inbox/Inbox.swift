@@ -44,8 +44,8 @@ package final class Inbox {
     /// the end traps.
     private(set) var transactionNumber = 0
 
-    /// Opens the file or, unless read-only, creates it with mode 0600. The directory must exist. `path` may be
-    /// `:memory:`.
+    /// Opens the file. Unless read-only, creates it if it is missing, and gives it mode 0600. The directory must exist.
+    /// `path` may be `:memory:`.
     package init(path: String, configuration: Configuration = .init()) throws(InboxError) {
         self.configuration = configuration
         let isReadOnly = configuration.isReadOnly

@@ -54,7 +54,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         (self.extendedCode, self.systemError) = (extendedCode, systemError)
     }
 
-    /// On a full disk, SQLite returns `SQLITE_FULL` after a short write, otherwise `SQLITE_IOERR` with an `errno`.
+    /// On a full disk, SQLite returns `SQLITE_FULL` for write(2) with ENOSPC, otherwise `SQLITE_IOERR` with an `errno`.
     init(extendedCode: Int32, systemError: Int32, step: String) {
         let kind: Kind =
             switch extendedCode & 0xFF {

@@ -34,7 +34,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     init(_ code: Code, at byteOffset: Int) { self.init(code: code, byteOffset: byteOffset, pointer: JSONPointer()) }
 
-    /// One line that completes "the document is …": the rule, the place, and advice.
+    /// One line that completes "the document is …": the place, if it has one, what is wrong, and advice.
     public var description: String {
         switch self.code {
         case .empty: return "not JSON: \(self.code.advice)"

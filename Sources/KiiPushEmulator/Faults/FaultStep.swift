@@ -32,7 +32,7 @@ package struct FaultStep: Sendable, Hashable {
         case takeOver(Duration)
         case holdAcknowledgements(Duration)
         case renumber
-        /// Changes the message with this number, counted from 1 since the start of the step.
+        /// Drops or duplicates the PUBLISH with this number, counted from 1 since the step began; redeliveries count.
         case message(Int, PacketRule.Action)
 
         var needsProxy: Bool {

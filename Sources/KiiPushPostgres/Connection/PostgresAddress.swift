@@ -20,7 +20,7 @@ struct PostgresAddress {
         ("sslkeylogfile", [], ""),
     ]
 
-    /// A copy of systemd's credential `pgpass`; `nil` without such a credential.
+    /// A copy of systemd's credential `pgpass`; `nil` if there is none that this process can read and copy.
     ///
     /// libpq refuses a password file with group permissions. systemd protects credentials by access control lists,
     /// which appear as group permissions (systemd.exec(5)).

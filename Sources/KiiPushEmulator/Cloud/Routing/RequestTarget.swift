@@ -6,7 +6,7 @@ struct RequestTarget: Sendable, Hashable {
     /// If a name occurs twice, the last value counts.
     var query: [String: String]
 
-    /// - Throws: ``KiiFailure`` 400 for a `%` without two hexadecimal digits, and for bytes that are not UTF-8.
+    /// - Throws: ``KiiFailure`` 400 for a `%` without two hexadecimal digits, and for decoded bytes that are not UTF-8.
     init(parsing target: String) throws(KiiFailure) {
         let bytes = Array(RequestTarget.withoutAuthority(target).utf8)
         let pathEnd = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
