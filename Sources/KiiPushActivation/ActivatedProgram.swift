@@ -5,7 +5,7 @@ final class ActivatedProgram {
     enum Output {
         case answer(ActivationAnswer)
         case nonsense(String)
-        /// The program closed the socket, or sent too many unreadable lines.
+        /// The program closed the socket, or sent 100 unreadable lines or a line over 64 KiB.
         case end
     }
 
@@ -17,7 +17,7 @@ final class ActivatedProgram {
     private var isOpen: Bool
     private var output: [UInt8] = []
     private var closesInput = false
-    // 64 KiB is enough: a reason is cut to 500 Unicode scalars.
+    // 64 KiB is enough for an answer: this library cuts the reason of `reject` to 500 Unicode scalars.
     private var lines = LineBuffer(limit: 65_536)
     private var nonsense = 0
     private var hasReportedInvalid = false
@@ -63,8 +63,8 @@ final class ActivatedProgram {
     ) throws(SystemError) -> ChildProcess {
         let program = launch.words[0]
         let started = Monitor<Result<ChildProcess, SystemError>?>(nil)
-        // An optional, so that ``spawn(_:)`` can close this process's copy of the program's end of the socket. An open
-        // copy would hide that the program closed the socket.
+        // An optional, so that ``spawn(_:)`` releases the launch, and with it the program's end of the socket. While
+        // this process holds that end, the activator cannot see that the program closed the socket.
         let launch = Locked<ChildProcess.Launch?>(launch)
         do throws(SystemError) {
             try OSThread(name: "kii-reaper") {

@@ -6,7 +6,7 @@ package import KiiPushCore
 /// {"id":7,"attempt":1,"deadlineMs":29999,"userOpened":false,"installation":"i1","receivedAt":1700000000000,"payload":"{…}"}
 /// ```
 ///
-/// The payload is a string with the received bytes. A nested object could exceed the parser's depth limit, and would
+/// The payload is a string that contains JSON. As a nested object, it could exceed the parser's depth limit, and would
 /// lose the spelling of numbers and repeated keys.
 package struct ActivationMessage: Sendable, Hashable {
     package var id: Int64
@@ -16,7 +16,8 @@ package struct ActivationMessage: Sendable, Hashable {
     package var installationID: String
     package var receivedAt: Timestamp
     package var payload: [UInt8]
-    /// The badge number after the message. 0 means no badge; `nil` means that the sender does not know the number.
+    /// The agent's badge number when the message is sent. 0 means no badge; `nil` means that the sender does not know
+    /// the number.
     package var badge: Int?
 }
 
@@ -81,13 +82,13 @@ package enum ActivationLine: Sendable, Hashable {
 /// A line from the program to the activator.
 package enum ActivationAnswer: Sendable, Hashable {
     /// The program has read its first message and accepts this many messages at once: `{"ready":4}`. Without this line
-    /// the activator sends each message only after the answer to the one before. With `"badge":true` the activator
-    /// sends each change of the badge number.
+    /// the activator sends each message only after the answer to the one before. With `"badge":true` the activator also
+    /// sends the badge number when it changes.
     case ready(Int, wantsBadge: Bool = false)
     /// `{"id":7,"result":"newData"}`. Other results are `noData`, `failed`, and `reject` with a `reason`.
     case verdict(id: Int64, ActivationVerdict)
-    /// The time for the message is over, but the program may still answer: `{"id":7,"result":"late"}`. A success counts
-    /// until the next attempt begins.
+    /// The time for the message is over, but the program may still answer: `{"id":7,"result":"late"}`. A success can
+    /// still count until the next attempt begins or the process ends.
     case late(id: Int64)
     /// The program sets the badge number: `{"badge":3}`. 0 means no badge.
     case badge(Int)
@@ -146,8 +147,8 @@ package enum ActivationVerdict: Sendable, Hashable {
 
     var isSuccess: Bool { self == .result(.newData) || self == .result(.noData) }
 
-    /// The verdict of exit status 0, 10, 65 or 75 on the message that started the program. `nil` for any other ending,
-    /// which fails the attempt. 65 is `EX_DATAERR` of <sysexits.h>, 75 is `EX_TEMPFAIL`.
+    /// The verdict of an exit status on the message that started the program. `nil` for other statuses and for signals:
+    /// the attempt fails. 65 is `EX_DATAERR` of <sysexits.h>, 75 is `EX_TEMPFAIL`.
     package init?(_ ending: ChildProcess.Ending) {
         switch ending {
         case .exited(0): self = .result(.newData)
@@ -160,7 +161,7 @@ package enum ActivationVerdict: Sendable, Hashable {
 }
 
 extension JSONDocument {
-    /// Reads a line. Its errors quote names of members and never their values.
+    /// Reads a line. Errors quote names of members, but no values.
     fileprivate init(line: [UInt8]) throws(JSONMemberError) {
         try self.init(parsing: line, limits: JSONLimits(maximumBytes: LineBuffer.maximumBytes), in: ())
     }

@@ -3,7 +3,8 @@ package import KiiPushCore
 
 /// Decides which messages the running process gets, and when to start and end a process.
 ///
-/// The queue has no processes and no clocks. The caller reports events, and carries out the orders of ``takeOrders()``.
+/// The queue starts no processes and reads no clock. The caller reports events, and carries out the orders of
+/// ``takeOrders()``.
 ///
 /// A program gets one message at a time, or as many as its `ready` line says. An exit status answers only the message
 /// that the program was started with: the program may never have read later messages.
@@ -15,7 +16,7 @@ package struct ActivationQueue: Sendable {
         package var deadline: MonotonicInstant
     }
 
-    /// A step for the caller, with the entry's number.
+    /// A step for the caller. The numbers are those of ``Entry/number``.
     package enum Order: Sendable, Hashable {
         case start(with: Int)
         case send(Int)
@@ -31,7 +32,7 @@ package struct ActivationQueue: Sendable {
         let first: Int
         var capacity = 1
         var isReady = false
-        /// Whether the process reads no more messages.
+        /// Whether the process gets no more messages.
         var readsNoMore = false
         var ending = Ending.no
 

@@ -1,8 +1,8 @@
 package import KiiPushCore
 
 extension Activator {
-    /// The program's verdict on the payload that started it, and the process's ending. The ending is `nil` if no
-    /// process was started, or if the verdict came first.
+    /// The program's verdict on the payload, and the process's ending. The ending is `nil` if the payload started no
+    /// process, or if the verdict came first.
     package typealias Outcome = (verdict: HandlerVerdict, ending: ChildProcess.Ending?)
 
     /// Starts the program with a payload, for a caller that answers the message itself.

@@ -3,8 +3,8 @@ public import KiiPushCore
 /// Starts a program for messages, as iOS does for an app that is not running.
 ///
 /// The activator is the handler of an agent that holds the connection. A message starts the program, or goes to the
-/// running instance. Messages of one source arrive in order of reception. The program's verdict is the handler's
-/// answer. If the program crashes, the attempt fails, and the next attempt starts the program again.
+/// running instance. Messages come in the order that `RemoteNotificationHandler` describes. The program's verdict is
+/// the handler's answer. If the program crashes, the attempt fails, and the next attempt starts the program again.
 ///
 /// ```swift
 /// let activator = Activator(configuration: .init(command: ["/usr/lib/mail/sync"]))
@@ -46,11 +46,11 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         package var sendsOutputToStandardError = false
         /// Additional environment variables for the program. Default: none.
         public var environment: [String: String] = [:]
-        /// The time from SIGTERM to SIGKILL. A program that speaks the protocol also has this time after a message's
-        /// deadline to report the message as late. Default: 5 s.
+        /// The time from SIGTERM to SIGKILL. A program that sent `ready` over the socket also has this time after a
+        /// message's deadline to report the message as late. Default: 5 s.
         public var terminationGrace = Duration.seconds(5)
-        /// A file that names the running process. After a crash of this program, the next run ends that process before
-        /// it starts the program again. Each activator needs its own file. Default: none.
+        /// A file that names the started process. If this process crashes, its next run ends the process that the file
+        /// names, and then starts another. Each activator needs its own file. Default: none.
         package var processFile: String?
         package var withheldVariables: Set<String> = []
 
@@ -101,8 +101,8 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
     /// - Parameters:
     ///   - configuration: the program and how to start it.
     ///   - lifecycle: follows the state that the program reports. The state is `background` while the program does not
-    ///     run or reports no state. Create it with `state: .background`, and pass it to the agent too. An agent with a
-    ///     presenter then presents alerts unless the program is in the foreground. Default: none.
+    ///     run or reports no state. Create the lifecycle with `state: .background`, and pass it to the agent too. An
+    ///     agent with a presenter then presents alerts unless the program is in the foreground. Default: none.
     ///   - report: called with each event, one call at a time, on the activator's thread. It must not block.
     public init(
         configuration: Configuration, lifecycle: AgentLifecycle? = nil,
@@ -136,8 +136,9 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         badge.onChange { [weak thread] in thread?.send(.badgeChanged) }
     }
 
-    /// Ends the program. The activator closes its input, sends SIGTERM after ``Configuration/terminationGrace``, and
-    /// SIGKILL after the same time again. New messages fail. Returns when the program has ended.
+    /// Ends the program. The activator closes the socket for writing. A program that still runs gets SIGTERM after
+    /// ``Configuration/terminationGrace``, and SIGKILL after the same time again. Waiting and new messages fail.
+    /// Returns when the program has ended.
     public func stop() async {
         let stopped = OneShot<Void>()
         self.stop { stopped.resume(()) }

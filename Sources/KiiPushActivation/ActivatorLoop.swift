@@ -58,7 +58,7 @@ final class ActivatorLoop: PollLoop {
     func turn(_ messages: [Message], readable: Set<Int32>) -> PollWait? {
         self.program?.write()
         if let descriptor = self.program?.openDescriptor, readable.contains(descriptor) { self.read() }
-        // Before new deliveries, so that no message goes to an ended program.
+        // Handles ended programs before new deliveries, so that a delivery starts a new program.
         for case .ended(let processID, let ending) in messages { self.ended(processID, ending) }
         let now = MonotonicInstant.now()
         for message in messages {

@@ -17,7 +17,7 @@ package final class LaunchChannel: Sendable {
     private let isTaken = Locked(false)
     private let output = Monitor(Output())
 
-    /// The longest wait for the first message, which the activator sends when it starts the process.
+    /// The longest wait for more of the first message, which the activator sends when it starts the process.
     private static let patience = Duration.seconds(10)
 
     package init(descriptor: Int32) throws(PushAgentError) {
@@ -58,14 +58,14 @@ package final class LaunchChannel: Sendable {
     }
 
     package var launchOptions: LaunchOptions {
-        // Handlers do not get an undecodable payload either.
+        // An undecodable payload gives no options, since handlers do not get the payload either.
         guard let message = try? ReceivedMessage(payload: self.first.payload) else { return LaunchOptions() }
         return LaunchOptions(
             remoteNotification: message, messageID: self.first.id, userAction: self.first.userAction,
             installationID: self.first.installationID)
     }
 
-    /// Reserves the channel for one agent. Returns `false` if another agent has it.
+    /// Reserves the channel for one agent. Returns `false` if the channel is already reserved.
     package func take() -> Bool {
         self.isTaken.withLock { isTaken in
             defer { isTaken = true }
@@ -90,12 +90,13 @@ package final class LaunchChannel: Sendable {
         self.output.signalAll()
     }
 
-    /// Sends the bytes that did not fit into the socket. Blocks its thread until ``close()`` was called and all bytes
-    /// are sent, then shuts the socket down. ``next()`` then returns `nil`.
+    /// Sends the bytes that did not fit into the socket. Blocks its thread until ``close()`` was called and no bytes
+    /// are left, then shuts the socket down. A waiting ``next()`` then returns `nil`.
     ///
-    /// - Parameter patience: the longest wait after ``close()`` for an activator that does not read.
+    /// - Parameter patience: the longest wait after ``close()`` for an activator that does not read. The rest is then
+    ///   dropped.
     package func sendRest(patience: Duration) {
-        // So that the loop checks each second whether the channel is closed.
+        // A limit of 1 s for each call of `send`, so that the loop notices a closed channel.
         self.socket.limit(SO_SNDTIMEO, to: .seconds(1))
         while let rest = self.waitForRest() {
             let count = self.socket.send(rest[...])
@@ -147,7 +148,7 @@ private struct MessageReader {
 }
 
 extension PushAgentError {
-    /// `KII_PUSH_LAUNCH_FD` does not name an ``Activator``'s socket. The text is the variable's name, then `problem`.
+    /// The error for an unusable `KII_PUSH_LAUNCH_FD`. `problem` continues a sentence that begins with this name.
     fileprivate static func launch(_ problem: String) -> PushAgentError {
         .feed(
             reason: "KII_PUSH_LAUNCH_FD \(problem); only `kii-push run --activate` and Activator set it: unset it, and "
@@ -161,10 +162,10 @@ extension PushAgentError {
 
 extension LaunchOptions {
     /// The first message of the ``Activator`` (or `kii-push run --activate`) that started this process. Empty in any
-    /// other process.
+    /// other process, and if the payload cannot be decoded.
     ///
-    /// The first access reads the message, which is normally there already. If the variable `KII_PUSH_LAUNCH_FD` is
-    /// forged, the options are empty, and `run()` of an agent with `feed: .activator` throws
+    /// The first access reads the message, which is normally there already. If `KII_PUSH_LAUNCH_FD` names no
+    /// activator's socket, the options are empty, and `run()` of an agent with `feed: .activator` throws
     /// ``PushAgentError/feed(reason:)``.
     ///
     /// ```swift

@@ -4,9 +4,9 @@ extension MessageFeed {
     /// The ``Activator`` that started this process, for `PushAgent(…, feed: .activator)`. `nil` in any other process:
     /// the agent then receives from the broker.
     ///
-    /// The agent's `run()` returns when the activator ends. If several agents of the process have this feed, the first
-    /// agent that runs gets all messages, and `run()` of the others throws ``PushAgentError/feed(reason:)``. `run()`
-    /// also throws this error if `KII_PUSH_LAUNCH_FD` is forged.
+    /// The agent's `run()` returns when the activator stops or ends. If several agents of the process have this feed,
+    /// the first agent that runs gets all messages, and `run()` of the others throws ``PushAgentError/feed(reason:)``.
+    /// `run()` also throws this error if `KII_PUSH_LAUNCH_FD` names no activator's socket.
     ///
     /// The first access reads the first message, as `LaunchOptions.current` does.
     public static var activator: MessageFeed? {
@@ -43,8 +43,8 @@ extension PushAgent {
                 channel.sendRest(patience: patience)
                 sent.resume(())
             }.detach()
-            // `ready` must be the first line. Without it the activator takes the exit status as the answer to the first
-            // message.
+            // `ready` is the first line. Until it arrives, the activator takes an exit status as the answer to the
+            // first message.
             channel.send(.ready(configuration.concurrentHandlers, wantsBadge: channel.first.badge != nil))
             try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
         } catch {
@@ -90,7 +90,7 @@ private final class LaunchReception: Sendable {
         }
     }
 
-    /// Reads messages until the activator closes the socket. Returns an error if a line is malformed.
+    /// Reads messages until the socket is closed. Returns an error if a line is malformed.
     func run() -> PushAgentError? {
         var opened: Set<String> = []
         // Does not set the badge to this message's number: the badge began with this number, and the program may have

@@ -9,7 +9,7 @@ final class LaunchStore: ImmediateStore {
     init(tell: @escaping @Sendable (ActivationAnswer) -> Void) { self.tell = tell }
 
     var isDurable: Bool { true }
-    /// The activator keeps dead letters, and accepts a success that comes late.
+    /// The activator's agent keeps the dead letters, and the activator accepts a late success.
     var keepsDeadLetters: Bool { true }
     var pendingBytes: Int64 { 0 }
 
@@ -55,7 +55,7 @@ final class LaunchStore: ImmediateStore {
         let waiting = self.entries.values.filter { $0.state == .waiting && $0.installation == claim.installation }
             .sorted { $0.sequence < $1.sequence }
         switch claim.kind {
-        // Kinds of claims for rows of an earlier process or for retries. This store has neither.
+        // These claims ask for retries, or for rows from before the process started. This store has neither.
         case .unsettled, .paused, .suspects, .retries: break
         case .sources(let after):
             let numbers = Set(waiting.compactMap(\.source)).filter { $0 > after ?? .min }.sorted()

@@ -8,7 +8,8 @@ package struct LineBuffer: Sendable {
 
     package init(limit: Int = LineBuffer.maximumBytes) { self.limit = limit }
 
-    /// Returns the lines that end in `bytes`, without their line feeds. `nil` stands for a line over the limit.
+    /// Returns the lines that end in `bytes`, without their line feeds. `nil` stands for a line over the limit, whose
+    /// end may still be missing.
     package mutating func lines(from bytes: some Collection<UInt8>) -> [[UInt8]?] {
         var lines: [[UInt8]?] = []
         var bytes = bytes[...]

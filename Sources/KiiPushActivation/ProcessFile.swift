@@ -30,7 +30,7 @@ struct ProcessFile {
         // Gives up 5 s after the first SIGKILL: a process that is stuck in the kernel does nothing more.
         while process.isRunning, MonotonicInstant.now() < begin + grace + .seconds(5) {
             if MonotonicInstant.now() >= begin + grace { kill(-processID, SIGKILL) }
-            // Polls, because the kernel reports an end only to the parent.
+            // Polls: `waitpid` works only for child processes.
             poll(nil, 0, 10)
         }
         return processID
