@@ -78,8 +78,8 @@ final class DesktopLoop: PollLoop {
             self.hasShown = true
             item.pending.decide(.presented)
             self.board.show(item, as: key)?.pending.request.respond(.expired)
-            // Does not replace by number in `Notify`: a late click on the old notification would then count for the new
-            // one.
+            // Does not pass the old number to `Notify`: a late click on the old notification would then count for the
+            // new one.
             _ = self.hear()
             for old in self.board.replaced(by: key) {
                 self.end(old, .expired)

@@ -103,7 +103,7 @@ struct DesktopNotification {
     }
 
     /// The sound's name in the sound theme. On iOS a sound is a file of the app, so the extension is removed. A name
-    /// that could be a path counts as the default sound.
+    /// with other characters than ASCII letters, digits, `-` and `_` could be a path, and counts as the default sound.
     private static func soundName(_ name: String) -> String {
         let stem = name.prefix { $0 != "." }
         let isName = stem.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }

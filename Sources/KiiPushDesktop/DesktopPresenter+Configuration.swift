@@ -3,23 +3,24 @@ public import KiiPushCore
 extension DesktopPresenter {
     /// The look, sound and actions of notifications.
     public struct Configuration: Sendable {
-        /// The program's name as the user knows it. An alert without a title shows this name as its title.
+        /// The program's name as the user knows it. It is the title of an alert without a title, unless the
+        /// service shows only titles: the title is then the alert's body.
         public var applicationName: String
         /// The icon: a name of the icon theme, or the absolute path of a file. Default: no icon.
         public var icon: String?
         /// The name of the program's desktop entry, without `.desktop`. Some desktops group and configure notifications
-        /// by this name. No desktop groups them by the payload's `thread-id`. Default: none.
+        /// by this name. The payload's `thread-id` has no effect. Default: none.
         public var desktopEntry: String?
         /// The categories that payloads may name. Default: none.
         public var categories: [NotificationCategory] = []
-        /// The title of the View action. Default: `View`.
+        /// The title of the View action if the payload has no `action-loc-key`. Default: `View`.
         public var viewTitle = "View"
         /// Returns the program's text for a localization key and its arguments. The keys come from the payload's
         /// `loc-key`, `title-loc-key`, `subtitle-loc-key` and `action-loc-key`; the arguments from `loc-args` and so
         /// on. If the closure returns `nil`, the notification shows the key. Default: always `nil`.
         public var localizedText: @Sendable (_ key: String, _ arguments: [String]) -> String? = { _, _ in nil }
-        /// Returns the alert of a message. Set it to make an alert from a message's data if its payload has no alert,
-        /// as in Kii's own cloud. Default: the alert of the payload's `aps`.
+        /// Returns the alert of a message. Default: the alert of the payload's `aps`. Set the closure to make an alert
+        /// from a message's data: over MQTT, payloads of Kii's own cloud have no `aps`.
         public var alert: @Sendable (ReceivedMessage) -> NotificationAlert? = { $0.content?.alert }
         /// Returns a message's collapse ID. A notification replaces another on the screen if both have the same
         /// collapse ID and installation. The replaced message then ends as `PresentationResponse.expired`. Payloads
@@ -66,7 +67,8 @@ public struct NotificationCategory: Sendable, Hashable {
 ///
 /// - Source: the shape of `UNNotificationAction`.
 public struct NotificationAction: Sendable, Hashable {
-    /// The value in `UserAction.custom(_:)` or `UserAction.background(_:)` if the user chooses the action. Not empty.
+    /// The value in `UserAction.custom(_:)` or `UserAction.background(_:)` if the user chooses the action. Must not be
+    /// empty.
     public var identifier: String
     /// The text on the button.
     public var title: String

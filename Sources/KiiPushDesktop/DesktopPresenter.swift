@@ -11,15 +11,16 @@ public import KiiPushCore
 /// presenter.close()
 /// ```
 ///
-/// A notification has the alert's title, subtitle and body, and the actions of its category. It has a View action
-/// unless the payload says `"show-view":false`. It has a sound if the payload names a sound. The user's choice arrives
-/// as `PresentationResponse.opened(_:)`. A notification replaces another only by ``Configuration/collapseID``, never by
-/// `thread-id`.
+/// A notification has the alert's title, subtitle and body. If the service supports actions, it has the actions of its
+/// category, and a View action unless the payload says `"show-view":false`. It has a sound if the payload names a sound
+/// and the message was not presented before. The user's choice arrives as `PresentationResponse.opened(_:)`. A
+/// notification replaces another only by ``Configuration/collapseID``.
 ///
 /// Without a session bus or a notification service, the outcome is `PresentationOutcome.unavailable`, and the agent
-/// calls its handler. If a service ends, its notifications disappear, and the next service shows them again. If no
-/// service appears within 10 s, the agent delivers their messages again (`PresentationResponse.unavailable`). After a
-/// failed attempt the presenter waits 5 s before the next attempt, or until a new service appears.
+/// calls its handler. If a service ends, its notifications disappear, and the next service shows them again, each at
+/// most twice. If no service appears within 10 s, the agent delivers the messages again
+/// (`PresentationResponse.unavailable`). After a failed attempt the presenter waits 5 s before the next attempt, or
+/// until a new service appears.
 ///
 /// Safe to use from any thread. One presenter can serve several agents.
 ///
@@ -33,9 +34,9 @@ public final class DesktopPresenter: NotificationPresenter {
     ///
     /// - Parameters:
     ///   - configuration: the look, sound and actions of notifications.
-    ///   - whenUnavailable: called when notifications can no longer be shown. The presenter calls it again only after
-    ///     it has shown a notification in between. It must not block. It runs on the presenter's thread, or on the
-    ///     agent's thread if the system cannot create a thread.
+    ///   - whenUnavailable: called when a notification cannot be shown, and again only after another was shown. It must
+    ///     not block. It runs on the presenter's thread. If the system cannot create that thread, it runs on the
+    ///     agent's thread, for each alert.
     public init(
         configuration: Configuration, whenUnavailable: @escaping @Sendable (DesktopServiceError) -> Void = { _ in }
     ) {

@@ -10,14 +10,16 @@ public enum DesktopServiceError: Error, Sendable, Hashable, CustomStringConverti
     case serviceEnded
     /// The connection to the bus is gone. `code` is an `errno` value.
     case connectionLost(code: Int32)
-    /// The bus knows no notification service and cannot start one. `name` is the name of the bus's error.
+    /// The bus knows no notification service and cannot start one, or the service does not tell its capabilities.
+    /// `name` is the name of the D-Bus error.
     case noService(name: String)
-    /// The service refused this notification. It may show others. `name` is the service's D-Bus error.
+    /// The service refused this notification. It may show others. `name` is the name of the D-Bus error, or another
+    /// reason.
     case refused(name: String)
     /// The system gave no thread or no file descriptors. `reason` names the lacking resource.
     case noResources(reason: String)
 
-    /// One line for the user: the problem and its remedy.
+    /// One line for the user: the problem, and often its remedy.
     public var description: String {
         switch self {
         case .noBus(let code):

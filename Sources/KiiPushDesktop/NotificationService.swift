@@ -5,7 +5,7 @@ import KiiPushCore
 /// - Source: the Desktop Notifications Specification, version 1.2.
 final class NotificationService {
     enum Signal {
-        /// Another program became the notification service; `nil` stands for no program.
+        /// The notification service changed. The values are bus names; `nil` means that there is no service.
         case ownerChanged(from: String?, to: String?)
         case invoked(DesktopNotificationKey, action: String)
         case closed(DesktopNotificationKey, reason: UInt32)
@@ -53,7 +53,7 @@ final class NotificationService {
         return DesktopNotificationKey(owner: owner, id: id)
     }
 
-    /// The service's capabilities, such as `actions` and `body-markup`. Only the first call asks the service.
+    /// The service's capabilities, such as `actions` and `body-markup`. Asked again only after the service has changed.
     private func knownCapabilities() throws(DesktopServiceError) -> (of: Set<String>, owner: String) {
         if let known = self.capabilities { return known }
         do throws(DesktopServiceError) {
@@ -67,7 +67,7 @@ final class NotificationService {
         }
     }
 
-    /// Goes only to the service that showed the notification: another service may use the same number.
+    /// Sends the call only to the service that showed the notification: another service may use the same number.
     func close(_ key: DesktopNotificationKey) {
         self.bus.send(self.method("CloseNotification", of: key.owner), "u", [.number(Int32(bitPattern: key.id))])
     }
@@ -90,7 +90,7 @@ final class NotificationService {
         }
         let isInvoked = message.isSignal("ActionInvoked", of: Self.name)
         let isClosed = message.isSignal("NotificationClosed", of: Self.name)
-        // A reply with a number belongs to `Notify`; no other reply has a number.
+        // A reply with a number is a late answer to `Notify`: no other reply has a number.
         guard isInvoked || isClosed || message.isReply, let id = message.readUInt32() else { return nil }
         let key = DesktopNotificationKey(owner: owner, id: id)
         if isInvoked { return message.readString().map { .invoked(key, action: $0) } }

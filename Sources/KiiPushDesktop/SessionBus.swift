@@ -95,7 +95,7 @@ final class SessionBus {
         return message
     }
 
-    /// At least 1: zero would mean sd-bus's default of 25 s.
+    /// At least 1: for `sd_bus_call`, zero means the default of 25 s.
     private static func microseconds(_ time: Duration) -> UInt64 { UInt64(max(time.wholeNanoseconds / 1000, 1)) }
 
     private static func error(_ code: Int32, named name: String) -> DesktopServiceError {
