@@ -6,7 +6,8 @@ import KiiPushCore
 /// An address of a database, as libpq resolves it: from the address itself, a service file and environment variables.
 struct PostgresAddress {
     private(set) var additions: [(String, String)] = []
-    /// Whether the address itself holds a password. Other users can then see the password in the list of processes.
+    /// Whether the address itself holds a secret, such as a password. If the address is an argument of the program,
+    /// other users can then see the secret in the list of processes.
     let hasPassword: Bool
 
     /// The allowed values of each option for a connection to another machine. The first value replaces libpq's default
@@ -16,11 +17,11 @@ struct PostgresAddress {
     private static let demands: [(option: String, values: [String], usual: String)] = [
         ("sslmode", ["verify-full"], "prefer"), ("gssencmode", ["disable"], "prefer"), ("sslcompression", ["0"], ""),
         ("ssl_min_protocol_version", ["TLSv1.2", "TLSv1.3"], ""),
-        // This option writes the keys of the encryption to a file.
+        // No value is allowed: this option writes the keys of the encryption to a file.
         ("sslkeylogfile", [], ""),
     ]
 
-    /// A copy of systemd's credential `pgpass`; `nil` if there is none that this process can read and copy.
+    /// A copy of systemd's credential `pgpass`; `nil` if it is missing or cannot be copied.
     ///
     /// libpq refuses a password file with group permissions. systemd protects credentials by access control lists,
     /// which appear as group permissions (systemd.exec(5)).
@@ -35,12 +36,12 @@ struct PostgresAddress {
     /// Reads an address: a URL or keywords.
     ///
     /// A database on another machine must show a certificate for its name, signed by an authority that this machine
-    /// trusts: the database gets messages and credentials. A database counts as another machine by the address that
-    /// libpq connects to, whatever its name is.
+    /// trusts: the database gets messages and credentials. `hostaddr`, or else `host`, says where the database is:
+    /// `localhost`, loopback addresses and Unix sockets are on this machine.
     ///
     /// - Throws: ``InboxError`` for an unreadable address and for weaker options.
     init(_ target: String) throws(InboxError) {
-        // libpq's error quotes the address, so the error is dropped.
+        // libpq's error quotes the address, which may hold a password, so the error is dropped.
         guard let parsed = PQconninfoParse(target, nil) else {
             throw InboxError(.badAddress, step: "reading the database's address")
         }

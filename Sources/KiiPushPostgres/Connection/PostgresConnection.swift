@@ -11,8 +11,8 @@ final class PostgresConnection: DescriptorOwner {
 
     enum Answer {
         case rows([PostgresRows])
-        /// The server refused the batch and rolled it back. `step` is the index of the refused statement. If the error
-        /// is one of this schema, `places` are the indices of the refused elements.
+        /// The server refused the batch and rolled it back. `step` is the index of the refused statement. `places` are
+        /// the numbers that an error of this schema lists: indices of elements, or keys of installations.
         case refused(InboxError, places: [Int], step: Int)
         /// The connection broke, so it is unknown whether the batch was committed.
         case unknown(InboxError)
@@ -63,7 +63,8 @@ final class PostgresConnection: DescriptorOwner {
     var isIdle: Bool { self.underWay.isEmpty }
 
     /// Sends statements as one transaction. Rows in the answer mean that the transaction is committed. Completions run
-    /// in the order of the batches, in a later turn of the loop. On a broken connection `completion` runs at once.
+    /// in the order of the batches. If the connection is broken or breaks during the call, `completion` runs before
+    /// this method returns.
     func send(_ steps: [Step], completion: @escaping (Answer) -> Void) {
         guard !self.isBroken else { return completion(.unknown(.away("using the database's connection"))) }
         let batch = Batch(steps: steps.map(\.statement), completion: completion)
@@ -151,7 +152,7 @@ final class PostgresConnection: DescriptorOwner {
 
     // MARK: - The end
 
-    /// Closes the socket and answers all unanswered batches with `unknown`.
+    /// Stops watching the socket, and answers all unanswered batches with `unknown`.
     func breaks(_ error: InboxError = .away("waiting for the database")) {
         guard !self.isBroken else { return }
         self.isBroken = true
@@ -176,8 +177,8 @@ final class PostgresConnection: DescriptorOwner {
 }
 
 /// Whether the server has sent a warning. PostgreSQL sends a warning if an administrator cancels a commit's wait for
-/// the synchronous standby: the commit is then on one disk only. The store then trusts no further commit on this
-/// connection. A new connection waits for the standby again.
+/// the synchronous standby: the commit is then on one disk only. The store then breaks the connection. Commits on a new
+/// connection wait for the standby again.
 ///
 /// - Source: `SyncRepWaitForLSN` of PostgreSQL. ``BlockingPostgres`` sets `client_min_messages` to `warning`.
 final class PostgresWarnings {
@@ -190,7 +191,7 @@ final class PostgresWarnings {
         PQsetNoticeReceiver(
             handle,
             { flag, notice in
-                // The server sends INFO messages with every setting.
+                // The server sends INFO messages at every level of `client_min_messages`.
                 guard let word = PQresultErrorField(notice, cpostgres_severity), String(cString: word) == "WARNING"
                 else { return }
                 flag?.assumingMemoryBound(to: Bool.self).pointee = true

@@ -91,7 +91,7 @@ struct PostgresParameters {
         withUnsafeBytes(of: number.bigEndian) { self.bytes.append(contentsOf: $0) }
     }
 
-    /// Removes U+0000, which PostgreSQL refuses in texts: the reason of a handler's error may contain it.
+    /// Replaces U+0000, which PostgreSQL refuses in texts: the reason of a handler's error may contain it.
     private mutating func append(text: String) {
         guard text.utf8.contains(0) else { return self.bytes.append(contentsOf: text.utf8) }
         for unit in text.utf8 {
@@ -105,7 +105,7 @@ struct PostgresParameters {
     }
 }
 
-/// A statement that is prepared once for each connection. A statement without a name is not prepared.
+/// A statement. With a name, it is prepared once for each connection.
 struct PostgresStatement: Sendable, Hashable {
     var name: String
     var sql: String

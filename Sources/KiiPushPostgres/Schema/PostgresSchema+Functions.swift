@@ -1,7 +1,8 @@
 #if Postgres
 extension PostgresSchema {
-    /// PL/pgSQL functions have a fixed search path, so that the caller's path has no effect. The others need none:
-    /// PostgreSQL resolves the names in an SQL function when the function is created.
+    /// PL/pgSQL functions have a fixed search path, so that the caller's path has no effect. Only `end_work` has none,
+    /// because it sets the session's path. SQL functions need none: PostgreSQL resolves their names when it creates
+    /// them.
     static let plpgsql = "LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp"
 
     static let functions = """

@@ -14,7 +14,7 @@ package enum PostgresSchema {
         try connection.execute("BEGIN", step: step)
         try connection.execute("SELECT pg_advisory_xact_lock(\(self.lock))", step: step)
         try self.requireUnicode(connection)
-        // Does not use a schema that another user creates at the same time: it could run that user's code.
+        // Fails if another user creates the schema at this moment: the schema could run that user's code.
         if try !self.has("to_regnamespace('kii_push')", connection) {
             try connection.execute("CREATE SCHEMA kii_push", step: step)
         }
@@ -37,8 +37,8 @@ package enum PostgresSchema {
 
     /// The installed version of the schema; 0 if there is none.
     ///
-    /// - Throws: ``InboxError`` for a version other than this library's, and for tables without a version or foreign
-    ///   keys. A backup restores tables first, rows second, and foreign keys last.
+    /// - Throws: ``InboxError`` for a newer version than this library's, for objects of untrusted roles, and for tables
+    ///   without a version or foreign keys. A backup restores tables first, rows second, and foreign keys last.
     static func installedVersion(_ connection: BlockingPostgres) throws(InboxError) -> Int {
         try self.checkOwners(connection)
         let version =

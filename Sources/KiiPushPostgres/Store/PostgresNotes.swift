@@ -92,7 +92,8 @@ extension RowState {
     var isPending: Bool { self == .waiting || self == .inHand || self == .retry }
 }
 
-/// Row numbers by installation, not yet written to the database. Brokers no longer repeat messages up to these rows.
+/// By installation, the number of a row, not yet written to the database. No later message counts as a redelivery of
+/// rows up to this number.
 struct Proofs {
     private var through: [Int64: Int64] = [:]
 

@@ -6,12 +6,12 @@ package import KiiPushCore
 package final class PostgresSession: Sendable {
     struct Gateway: Sendable, Hashable {
         var id: Int64
-        /// Changes whenever a process takes the gateway's name.
+        /// Changes when a process takes the gateway's name, and when others declare the gateway dead.
         var token: Int64
         /// The number of the connection within the process. Each connection has a higher number than the one before.
         var session: Int64 = 0
-        /// The number of the last confirmed turn. If the database knows only earlier turns, it was replaced by an older
-        /// copy.
+        /// The number of the last confirmed turn. If the database's last turn is earlier, an older copy has replaced
+        /// the database.
         var turn: Int64
         var messages: Int64
     }
@@ -31,7 +31,8 @@ package final class PostgresSession: Sendable {
         try self.init(configuration, resuming: nil)
     }
 
-    /// - Parameter gateway: the identity that this process already has, with an unused session number.
+    /// - Parameter gateway: the identity that this process already has, with an unused session number; `nil` takes the
+    ///   name.
     init(_ configuration: PostgresConfiguration, resuming gateway: Gateway?) throws(InboxError) {
         let connection = try BlockingPostgres(configuration.target, name: "kii-push \(configuration.gateway)")
         try PostgresSchema.check(connection)
@@ -124,8 +125,8 @@ package struct PostgresConfiguration: Sendable {
 struct DatabaseClock: Sendable, Hashable {
     private(set) var lead: Int64 = 0
 
-    /// Corrects the difference by an answer: the database's time was `time` at some moment between `first` and `last`
-    /// of this machine's clock. The difference changes only if the answer contradicts it.
+    /// Corrects ``lead``, the database's time minus this machine's: the database's time was `time` at some moment
+    /// between `first` and `last` of this machine's clock. ``lead`` changes only if the answer contradicts it.
     mutating func note(_ time: Int64, from first: Int64, to last: Int64) {
         self.lead = min(max(self.lead, time - last), time - first)
     }

@@ -1,8 +1,9 @@
 #if Postgres
 import KiiPushCore
 
-/// Statements that read messages for handlers. Each answers all claims of one kind. The first parameters are arrays
-/// with an element for each claim: the installation, the most bytes of its rows, and two numbers for its condition.
+/// Statements that read messages for handlers, most of them for several claims of one kind. Their first parameters are
+/// arrays with an element for each claim: its installation and, except for `next_retry`, its limit and one or two
+/// numbers for the condition.
 extension PostgresStatements {
     static func columns(state: String = "message.state") -> String {
         """
@@ -31,8 +32,8 @@ extension PostgresStatements {
         self.candidates("\(condition) AND \(self.isNotInHand)", by: rank)
     }
 
-    /// The rows for each claim, at least one whatever its size. The last columns are the row's number within its claim,
-    /// whether another row follows, and the index of the claim.
+    /// The rows for each claim. The first row comes whatever its size. The last columns are the row's number within its
+    /// claim, whether another row follows, and the number of the claim, from 1.
     private static func rows(_ candidates: String) -> String {
         """
         SELECT found.*, wanted.place
@@ -70,7 +71,7 @@ extension PostgresStatements {
             """)
     }
 
-    /// Also ordered by the source: without it, PostgreSQL would have to sort the rows.
+    /// Also ordered by the source, which is NULL here, so that PostgreSQL reads the rows in the order of an index.
     static let unsettled = read(
         "unsettled", "reading messages of no source",
         open("state = 0 AND source IS NULL AND sequence > wanted.argument", by: "source"))

@@ -120,7 +120,7 @@ extension PostgresStatements {
         return (self.prune, parameters)
     }
 
-    /// Removes the oldest refused messages if they use more than half of the limit of dead letters.
+    /// Removes the oldest dead letters that no handler could get, if these use more than half of the limit.
     static func trimming(
         _ gateway: PostgresSession.Gateway, _ configuration: PostgresConfiguration
     ) -> PostgresConnection.Step {

@@ -52,8 +52,8 @@ extension PostgresStatements {
         WHERE installation = $1::bigint AND state = 3 AND sequence > $2::bigint
         ORDER BY sequence LIMIT $3::bigint
         """)
-    /// Finds a message by its number alone. The primary key begins with the installation, so this searches every
-    /// installation, unless a request names the installation.
+    /// Finds a message by its number alone. The primary key begins with the installation, so the statement searches
+    /// every installation, unless a row of `kii_push.request` names the installation.
     static let found = PostgresStatement(
         "found", "looking for a message",
         """
@@ -66,8 +66,8 @@ extension PostgresStatements {
         ) AS candidate JOIN kii_push.installation ON installation.key = candidate.key
             JOIN kii_push.message ON message.installation = candidate.key AND message.sequence = $1::bigint
         """)
-    /// A message's state. A handler may have the message although the row says `waiting`; then the installation lists
-    /// it.
+    /// A message's state. A handler may have the message although its row says `waiting` or `retry`: the installation's
+    /// `in_hand` then lists the message.
     static let standing = "CASE WHEN message.sequence = ANY (installation.in_hand) THEN 1 ELSE message.state END"
     static let requeue = PostgresStatement(
         "requeue", "making a message wait",

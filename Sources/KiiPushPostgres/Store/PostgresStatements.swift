@@ -1,8 +1,8 @@
 #if Postgres
 import KiiPushCore
 
-/// The statements of a turn. Each condition repeats the condition of a partial index, so that PostgreSQL uses the
-/// index.
+/// The statements of a turn. A condition such as `state = 5` repeats the condition of a partial index, so that
+/// PostgreSQL uses the index.
 enum PostgresStatements {
     static let beginTurn = PostgresStatement(
         "begin_turn", "beginning a turn",
@@ -185,7 +185,7 @@ enum PostgresStatements {
     static let notInHand = "KII06"
     /// SQLSTATE of this schema: no time is left for further statements of handlers in this transaction.
     static let noTime = "KII07"
-    /// SQLSTATE of this schema: an installation belongs to another gateway.
+    /// SQLSTATE of this schema: an installation does not belong to this gateway.
     static let ofAnother = "KII03"
 
     static let turn = [

@@ -4,8 +4,8 @@ package import KiiPushCore
 /// The store of a fleet's gateway: messages are rows of a PostgreSQL database. A committed message is in the database's
 /// log, on its disk and on its synchronous standbys, if it has any.
 ///
-/// For use on the loop's thread, which the store never blocks. A ``Turn`` is one transaction, whose answer arrives
-/// later. If the connection breaks, the store asks the database whether the turn was committed.
+/// For use on the loop's thread, which only ``settle()`` and ``close()`` block. A ``Turn`` is one transaction, whose
+/// answer arrives later. If the connection breaks, the store asks the database whether the turn was committed.
 package final class PostgresStore: Store {
     private enum Line {
         case connected(PostgresConnection)
@@ -143,8 +143,8 @@ package final class PostgresStore: Store {
         guard var turn = self.underWay.take() else { return }
         switch answer {
         case .rows(let rows): self.succeed(turn, turn.work.outcome(rows, of: self))
-        // First case: sends the turn again without the handler's answer that the database refused. Second case: sends
-        // the repeated messages again as new ones, because they differ from the stored rows.
+        // First case: sends the turn again without the handlers' answers that the database refused. Second case: some
+        // redeliveries differ from the stored rows, and are sent again as new messages.
         case .refused(let error, let places, let step)
         where turn.work.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()):
             self.send(turn)
@@ -203,7 +203,8 @@ package final class PostgresStore: Store {
         return self.dead.rows > limit.rows / 2 || self.dead.bytes > limit.bytes / 2
     }
 
-    /// Whether a sixteenth of the limit was added since the last removal. A removal reads all dead letters.
+    /// Whether a sixteenth of the limit was added since the last removal. Removals are rare, because each reads all
+    /// dead letters.
     private var hasManyMoreDead: Bool {
         let limit = self.configuration.keepsDead
         return self.dead.rows >= self.trimmed.rows + max(1, limit.rows / 16)
@@ -282,8 +283,8 @@ package final class PostgresStore: Store {
         }
     }
 
-    /// Continues with a new session. The session says which turn was committed last, so the unanswered turn is now
-    /// either committed or lost.
+    /// Continues with a new session. The session has the number of the last committed turn, so the store knows whether
+    /// the unanswered turn was committed or lost.
     private func resume(_ opened: Result<PostgresSession, InboxError>) {
         guard case .away = self.line else { return }
         do throws(InboxError) {
@@ -297,8 +298,8 @@ package final class PostgresStore: Store {
             self.unclaim(turn)
         } catch {
             self.line = .away(error)
-            // A final error: the database was replaced by older contents, and could give out numbers that this process
-            // has used.
+            // After a final error, another process has taken over, or older contents have replaced the database's and
+            // could give out numbers that this process has used.
             guard error.isFinal else { return self.connectLater() }
             if let turn = self.underWay.take() { self.fail(turn, error) }
         }
@@ -326,7 +327,7 @@ package final class PostgresStore: Store {
 
     // MARK: - What it has
 
-    /// Forgets installations that other gateways now have. Later results for them are not written.
+    /// Forgets installations that this gateway no longer serves. Later results for them are not written.
     func forget(_ installations: Set<Int64>) {
         self.installations.forget(installations)
         self.proofs.forget(installations)

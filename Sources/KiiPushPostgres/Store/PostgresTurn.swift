@@ -3,7 +3,7 @@ import KiiPushCore
 
 struct PostgresTurn {
     private(set) var turn: Turn
-    /// By installation: brokers no longer repeat messages up to this row.
+    /// By installation, the number of a row: no later message counts as a redelivery of rows up to this number.
     let proofs: [Int64: Int64]
     let pruned: Int64?
     let trims: Bool
@@ -11,7 +11,7 @@ struct PostgresTurn {
     private var stepCount = 0
     private(set) var block: Int64?
     private(set) var hasMoreToPrune = false
-    /// The expected result of each arrival. If a row differs, the database rolls the turn back.
+    /// The expected result of each arrival. If a redelivery differs from its row, the database rolls the turn back.
     private var plan: [StoredArrival] = []
     private var newOnes: Set<Int> = []
     private var finished: [MessageChange] = []
@@ -30,7 +30,7 @@ struct PostgresTurn {
         self.drop(of: { !isKnown($0) })
     }
 
-    /// Recounts dead letters after a removal, and once a minute for changes by other processes.
+    /// Recounts dead letters after a removal, and about once a minute for changes by other processes.
     private var countsDead: Bool { self.trims || self.pruned == 0 }
 
     var refuses: Bool { self.turn.arrivals.contains(where: \.isRefused) }

@@ -25,7 +25,8 @@ struct QuestionQueue {
 }
 
 extension PostgresStore {
-    /// Adds statements to the next transaction. Statements that are sent directly may overtake them.
+    /// Queues statements for a transaction with those of other calls. Other methods send at once, and may overtake
+    /// them.
     ///
     /// - Parameter writes: whether the statements write. They then run only if this process is still the gateway.
     func ask(

@@ -19,7 +19,7 @@ public struct SQLStatement: Sendable, Hashable {
     ///     `nil` is NULL.
     public init(_ text: String, _ values: String?...) { (self.text, self.values) = (text, values) }
 
-    /// Whether the statement cannot affect the transaction itself, as `COMMIT` does.
+    /// Whether the statement is of an allowed kind. Others, such as `COMMIT`, could end the transaction.
     var isPlain: Bool {
         let word = self.text.drop(while: \.isWhitespace).prefix(while: \.isLetter).lowercased()
         return ["insert", "update", "delete", "merge", "select", "with"].contains(word) && !self.text.utf8.contains(0)
@@ -36,15 +36,15 @@ extension FetchCompletion {
     /// Answers with `result`, and runs the statements in the transaction that stores the answer: both are written, or
     /// neither is. So counts that a handler keeps in the database are exact, even if the handler is called twice.
     ///
-    /// If PostgreSQL refuses a statement, nothing is written and the attempt fails; the message is retried. Each
-    /// statement may take a second, and delays the gateway's other messages. Rows that it returns are discarded. An
-    /// answer after the deadline does not count.
+    /// If PostgreSQL refuses a statement, neither is written and the attempt fails; the message is retried as after any
+    /// failure. Each statement may take a second, and delays the gateway's other messages. Rows that it returns are
+    /// discarded. An answer after the deadline does not count.
     ///
     /// - Parameters:
     ///   - result: with ``FetchResult/failed`` no statement runs.
     ///   - statements: run in this order.
-    /// - Returns: whether the answer counts, unless PostgreSQL refuses a statement. Outside a fleet, or with a
-    ///   statement of another kind, the answer counts as ``FetchResult/failed``.
+    /// - Returns: whether the answer counts, provided that PostgreSQL accepts the statements. Outside a fleet, or with
+    ///   a statement of another kind, the answer counts as ``FetchResult/failed``.
     @discardableResult
     public func callAsFunction(_ result: FetchResult, committing statements: SQLStatement...) -> Bool {
         guard result != .failed, !statements.isEmpty else { return self(result) }

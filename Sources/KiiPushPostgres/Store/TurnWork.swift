@@ -8,8 +8,8 @@ struct TurnWork {
     private var owners: [Int64?] = []
     private let startedAt: MonotonicInstant
 
-    /// The longest time for repeating a turn without refused answers. Then the turn runs without any statements of
-    /// handlers.
+    /// For this time, a refused answer is removed alone, and the turn is repeated. After this time, the other
+    /// statements of handlers are postponed too.
     private static let patience: Duration = .seconds(1)
 
     init(at now: MonotonicInstant) { self.startedAt = now }
@@ -60,7 +60,8 @@ struct TurnWork {
             return self.refuse(Array(all.drop { $0 != owner }), .postponed)
         }
         let refused = self.refuse([owner], reason)
-        // Postpones all other statements too: they could wait for the same lock, and block the gateway again.
+        // After a timeout, a conflict or a second in all, postpones the other statements too: they could block the
+        // gateway again.
         let isSlow = error.isContention || now > self.startedAt + Self.patience
         return isSlow ? refused.union(self.refuse(all.filter { $0 != owner }, .postponed)) : refused
     }
