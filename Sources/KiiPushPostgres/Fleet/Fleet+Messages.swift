@@ -10,11 +10,11 @@ extension Fleet {
         }
     }
 
-    /// Calls `body` for all messages in these states, in the order of reception, without their events. A million
+    /// Calls `body` for all messages in these states, in the order of their numbers, without their events. A million
     /// handled messages take some seconds.
     ///
     /// - Parameters:
-    ///   - newest: the number of latest messages to include. Default: all.
+    ///   - newest: the most messages to include: the ones with the highest numbers. Default: all.
     ///   - body: called on another thread. An error of `body` ends the listing and is rethrown.
     package func forEachMessage(
         _ standings: Set<MessageRecord.Standing>, newest: Int? = nil,
@@ -63,7 +63,7 @@ extension Fleet {
             return (last: last.integer(0, 0), record: try MessageRecord(messageID, in: connection))
         }
         if let record = found.record { return record }
-        // Below the last number there are gaps: a gateway reserves numbers and does not use them all.
+        // Gateways do not use all reserved numbers. An unused number below the last therefore counts as removed.
         if messageID > found.last { throw InboxAccessError.neverReceived(messageID: messageID, last: found.last) }
         throw InboxAccessError.removed(messageID: messageID)
     }

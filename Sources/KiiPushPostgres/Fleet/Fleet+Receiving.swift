@@ -55,25 +55,25 @@ extension Fleet {
 
 /// An event of a gateway. New cases may be added.
 public enum FleetEvent: Sendable, Hashable {
-    /// The gateway's number of shards or agents has changed, or the number of gateways. A fleet has 1,024 shards, which
-    /// the gateways divide among themselves.
+    /// The gateway's number of shards or agents has changed, or the number of gateways. Also reported when the lease is
+    /// renewed after a failure. Each database has 1,024 shards, which the gateways divide among themselves.
     case holding(shards: Int, agents: Int, gateways: Int)
     /// Other gateways' leases had ended, and this gateway has freed this number of their shards. Messages whose
     /// handlers were running there are handled again.
     case tookOver(shards: Int)
-    /// The database cannot be reached, or refuses the gateway. The gateway acknowledges no messages, and tries again.
-    /// Reported once for each reason.
+    /// The database cannot be reached, or refuses the gateway. The gateway acknowledges no messages, and tries again
+    /// unless the error ends `receive`. Reported again for another reason, and after a recovery.
     case databaseFailed(reason: String)
-    /// The database refuses other work than messages: reading the declared agents, removing an agent, or carrying out
-    /// requests of `kii-push inbox`. The gateway tries again. Reported once for each reason.
+    /// The database refuses to let the gateway read the declared agents, remove an agent, or carry out requests of
+    /// `kii-push-gateway inbox`. The gateway tries again. Reported again for another reason, and after a success.
     case refused(reason: String)
     /// The database works again.
     case databaseRecovered
     /// The lease was not renewed in time, so other gateways may take over: all agents stop. The agents start again if
     /// the lease is renewed before another gateway has taken over.
     case leaseOver
-    /// An agent failed. The gateway restarts the agent after `retryIn`. If `retryIn` is `nil`, the agent starts again
-    /// only after a new declaration.
+    /// An agent failed. The gateway restarts the agent after `retryIn`. `nil` means that the gateway cannot use the
+    /// agent's declaration: replace the declaration.
     case agentFailed(name: String, reason: String, retryIn: Duration?)
 }
 #endif

@@ -3,7 +3,8 @@ import Glibc
 package import KiiPushCore
 
 extension Fleet {
-    /// The most requests in one call. A gateway carries out at most this number after each renewal of its lease.
+    /// The most requests that a gateway reads at once, as after each renewal of its lease. Pass at most this number to
+    /// ``decide(_:_:patience:)``.
     package static let requestsAtOnce = 1000
 
     package func deadLetters() async throws -> [Int64] {
@@ -14,11 +15,11 @@ extension Fleet {
         }
     }
 
-    /// Asks the gateways that have these messages to retry or to drop them. A gateway does so within 3 s.
+    /// Asks the gateways that have these messages to retry or to drop them. A gateway usually does so within 3 s.
     ///
     /// - Parameter patience: the longest wait for the next answer.
-    /// - Returns: the answers, by message. Requests without an answer remain: the next gateway of the message carries
-    ///   them out.
+    /// - Returns: the answers, by message. Requests without an answer remain: the message's gateway carries them out
+    ///   later.
     package func decide(
         _ decision: PushRuntime.Decision, _ messages: [Int64], patience: Duration = .seconds(8)
     ) async throws -> [Int64: MessageDecision] {

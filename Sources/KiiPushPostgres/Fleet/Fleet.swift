@@ -3,8 +3,8 @@ public import KiiPushCore
 
 /// The agents and gateways of a fleet, for administration.
 ///
-/// A gateway is a process that receives for a share of the agents. This type needs no gateway. Each call opens its own
-/// connection to the database, on its own thread, and closes the connection.
+/// A gateway is a process that receives for a share of the agents. Administration needs no running gateway: each call
+/// opens its own connections to the databases, on its own threads, and closes them.
 ///
 /// ```swift
 /// let fleet = Fleet(.postgres("postgres://kii@db.example.com/push"))
@@ -21,8 +21,8 @@ public struct Fleet: Sendable {
 
     // MARK: - The schema
 
-    /// Creates missing tables, in one transaction for each database. The role must be a superuser or the owner of the
-    /// database. A gateway needs fewer rights.
+    /// Creates missing tables, in one transaction for each database. The role needs the right to create a schema. A
+    /// gateway with another role accepts only tables of a superuser or of the database's owner.
     ///
     /// - Throws: As ``check()``.
     public func makeTables() async throws {
@@ -34,9 +34,9 @@ public struct Fleet: Sendable {
     /// Checks each database: whether it can be reached, has the tables of this version, and gives this role the rights
     /// of a gateway.
     ///
-    /// - Throws: `PushAgentError.inbox` if a database cannot be reached, lacks a right, or has only some of the tables,
-    ///   as during the restoration of a backup. `PushAgentError.invalidConfiguration` for an unusable address, and for
-    ///   a database without the tables.
+    /// - Throws: `PushAgentError.inbox` if a database cannot be reached, does not grant a right, or has only some of
+    ///   the tables, as during the restoration of a backup. `PushAgentError.invalidConfiguration` for an unusable
+    ///   address, and for tables that are missing, newer, or of an untrusted role.
     public func check() async throws { _ = try await self.asking(PostgresSchema.checkRights) }
 
     package func schemaVersion() async throws -> Int {
@@ -53,8 +53,8 @@ public struct Fleet: Sendable {
     // MARK: - Agents
 
     /// Declares agents, or replaces the declarations of agents with the same names. Each database stores all of its
-    /// agents or none. Within 3 s the agent's gateway starts or restarts the agent. The database stores the agents'
-    /// credentials.
+    /// agents or none. Within about 3 s the agent's gateway starts the agent, or restarts it if the declaration has
+    /// changed. The database stores the agents' credentials.
     ///
     /// - Throws: `PushAgentError.invalidConfiguration` for an invalid declaration or for a name that occurs twice; as
     ///   ``check()``.
@@ -141,8 +141,8 @@ public struct Fleet: Sendable {
         try connection.execute("COMMIT", step: step)
     }
 
-    /// Stops and removes an agent, within 3 s after its last message was handled. The agent's unfinished messages wait
-    /// for another agent of the same user or thing. The cloud keeps the installation.
+    /// Stops and removes an agent. The agent's gateway begins within about 3 s, and waits for running handlers. The
+    /// agent's unfinished messages wait for another agent of the same user or thing. The cloud keeps the installation.
     ///
     /// - Returns: whether the agent was declared.
     /// - Throws: As ``check()``.

@@ -4,7 +4,7 @@ import KiiPushCore
 package struct FleetBacklog: Sendable, Hashable {
     /// The number of the database, from 0.
     package var database: Int
-    /// The number of waiting messages of each shard, without empty shards.
+    /// By shard, the number of messages that wait or whose handler is running. Empty shards are left out.
     package var messages: [Int64: Int64] = [:]
     package var lag = Duration.zero
     package var deadLetters: Int64 = 0
@@ -13,7 +13,7 @@ package struct FleetBacklog: Sendable, Hashable {
 extension Fleet {
     /// Returns the backlog of `gateway` in each database that can be reached.
     ///
-    /// - Parameter failing: databases to skip.
+    /// - Parameter failing: the numbers of databases to skip.
     package func backlog(of gateway: String, besides failing: Set<Int> = []) async -> [FleetBacklog] {
         var backlogs: [FleetBacklog] = []
         for (place, target) in self.store.targets.enumerated() where !failing.contains(place) {

@@ -62,7 +62,8 @@ final class FleetLease {
     private func plan() {
         guard !self.isCancelled else { return }
         if let timer { self.loop.cancel(timer) }
-        // 3 s with a lease of 10 s; 0.4 s while shards change gateways. Counted from the last renewal's request.
+        // 3 s with a lease of 10 s; 0.4 s while shards change gateways or the lease is over. Counted from the last
+        // request.
         let pause = self.isHasty || self.isOver ? self.length / 25 : self.length * 0.3
         self.timer = self.loop.schedule(at: max(self.loop.now, self.askedAt + pause)) { [weak self] in self?.renew() }
     }

@@ -1,6 +1,6 @@
 #if Postgres
 /// Decides which shards to hand over and which agents to start and stop. A state machine without clocks or I/O: its
-/// input is the database's answers, its output is steps.
+/// input is the database's answers and the ends of agents, its output is steps.
 ///
 /// To hand over a shard, it stops the shard's agents and then releases the shard. It stops the agents of 16 shards at a
 /// time.
@@ -44,7 +44,7 @@ struct FleetPlan {
 
     var shardCount: Int { self.shards.count }
     var agentCount: Int { self.agents.count }
-    /// Whether shards are about to change gateways, so that the lease should be renewed soon.
+    /// Whether shards are about to change gateways or are still unread, so that the lease should be renewed soon.
     var isUnsettled: Bool {
         // Gateways round their shares up, so the last gateway may lack some shards, but fewer than the number of
         // gateways.

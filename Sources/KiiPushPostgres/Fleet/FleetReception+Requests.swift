@@ -12,8 +12,9 @@ extension FleetReception {
     /// Carries out the requests for this gateway's messages. A request that fails is tried again after the next
     /// renewal.
     ///
-    /// - Parameter isWhole: before agents start: carries out all drops and no retries.
-    /// - Returns: the error if requests could not be read; a `CancellationError` if this call did not read them.
+    /// - Parameter isWhole: whether agents are about to start. The call then carries out all drops and no retries.
+    /// - Returns: the error if requests could not be read; a `CancellationError` if another call is carrying out
+    ///   requests.
     func executeRequests(isWhole: Bool) async -> (any Error)? {
         // Only one task at a time, so that no request is carried out twice.
         while !self.begin() {
@@ -112,7 +113,7 @@ extension MessageDecision {
 }
 
 extension PostgresStatements {
-    /// Deletes old answers that were never read, and returns the open requests.
+    /// Deletes answers that are still unread after a minute, and returns the open requests of this gateway.
     static let openRequests = PostgresStatement(
         "open_requests", "reading requests",
         """

@@ -26,7 +26,8 @@ final class FleetReception: Sendable {
     private let unsaved = UnsavedStates()
     let isDeciding = Locked(false)
 
-    /// The longest wait until the last results are written, before a handover or the gateway's end.
+    /// The longest wait until the last results are written, before shards are handed over, an agent is removed, or the
+    /// gateway ends.
     private static let patience: Duration = .seconds(30)
 
     init(

@@ -3,7 +3,7 @@ import KiiPushCore
 
 /// The state of a fleet at one moment.
 public struct FleetStatus: Sendable, Hashable {
-    /// One gateway. A stopped gateway is listed for a day, a vanished gateway for a week.
+    /// One gateway. A stopped gateway is listed for at least a day, a vanished gateway for at least a week.
     public struct Gateway: Sendable, Hashable {
         /// The condition of a gateway.
         public enum Condition: String, Sendable, Hashable {
@@ -32,7 +32,7 @@ public struct FleetStatus: Sendable, Hashable {
         public var endedFor: Duration?
         /// Whether the gateway's lease is valid.
         public var isAlive: Bool { self.condition == .alive }
-        /// Whether the gateway is handing over all its shards.
+        /// Whether the gateway was told to hand over all its shards.
         public var isDraining: Bool
         /// The number of the gateway's shards, of 1,024.
         public var shards: Int

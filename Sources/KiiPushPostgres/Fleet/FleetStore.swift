@@ -12,7 +12,7 @@ public struct FleetStore: Sendable {
     /// - Parameter target: a URL (`postgres://user@host/database`) or keywords (`host=… dbname=…`), as libpq reads
     ///   them. libpq takes missing values from its environment variables. A password belongs into a password file:
     ///   `passfile=`, `PGPASSFILE`, or the credential `pgpass` of systemd.
-    /// - Source: "Connection Strings" in the manual of libpq
+    /// - Source: "Connection Strings" in the manual of libpq.
     public static func postgres(_ target: String) -> FleetStore { FleetStore(targets: [target]) }
 
     /// Several independent databases, for more messages than one database can write. A hash of its name assigns a new

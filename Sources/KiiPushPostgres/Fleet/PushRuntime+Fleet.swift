@@ -10,7 +10,7 @@ extension PushRuntime {
     ///   - gateway: the gateway's name. Only one process can have it. After a process was killed, the next process
     ///     waits until the old lease is over, 10 s at most.
     ///   - configuration: as for any runtime. ``Configuration/inbox`` and ``Bounds/handledKeptBytes`` have no effect.
-    ///     The state directory holds only badges and the control socket.
+    ///     The state directory holds only badges, a lock file and the control socket.
     /// - Throws: As ``init(configuration:)``.
     public convenience init(
         _ store: FleetStore, gateway: String, configuration: Configuration = Configuration()
@@ -43,17 +43,17 @@ extension PushRuntime {
     ///
     /// While the database cannot be reached, the gateway acknowledges no messages, and after 8 s all agents stop. They
     /// start again when the database can be reached, unless other gateways have taken over. If an agent fails, the
-    /// gateway reports the reason and restarts the agent. Cancellation stops all agents as ``PushAgent/run()`` says,
-    /// and hands over all shards.
+    /// gateway reports the reason and, if it can, restarts the agent. Cancellation stops all agents as
+    /// ``PushAgent/run()`` says, and hands over all shards.
     ///
     /// - Parameters:
     ///   - handler: returns the handler of the agent with this name. Called on any thread whenever the agent starts.
     ///   - observer: gets each agent's events, as with ``PushAgent/observe(_:)``.
     ///   - tell: gets the gateway's events. Called on any thread. It must not block.
     /// - Throws: ``PushAgentError``: `leaseLost` if other gateways have taken over, or if the database was replaced by
-    ///   older contents. The process should then end, so that its handlers do not run beside theirs. `inbox` for an
-    ///   unusable database. `gatewayInUse` and `alreadyRunning`. A database that cannot be reached throws no error: the
-    ///   gateway tries again every second.
+    ///   older contents. The process should then end, so that its handlers do not run beside those of other gateways.
+    ///   `inbox` and `invalidConfiguration` for an unusable database. `gatewayInUse` and `alreadyRunning`. A database
+    ///   that cannot be reached throws no error: the gateway tries again.
     public func receive(
         handler: @escaping @Sendable (_ agent: String) -> any NotificationHandler,
         observer: @escaping @Sendable (_ agent: String, PushEvent) -> Void = { _, _ in },
