@@ -56,15 +56,14 @@ final class ActivatedProgram {
         if self.isOpen { self.send(first) }
     }
 
-    /// Starts the program on the same thread that later waits for the program's end. If the system gives no thread, no
-    /// program was started.
+    /// The thread that waits for the program's end also starts the program: without a thread, no program starts.
     private static func start(
         _ launch: ChildProcess.Launch, whenEnded: @escaping @Sendable (Int32, ChildProcess.Ending) -> Void
     ) throws(SystemError) -> ChildProcess {
         let program = launch.words[0]
         let started = Monitor<Result<ChildProcess, SystemError>?>(nil)
-        // An optional, so that ``spawn(_:)`` releases the launch, and with it the program's end of the socket. While
-        // this process holds that end, the activator cannot see that the program closed the socket.
+        // An optional, so that ``spawn(_:)`` can close this process's copy of the program's end of the socket. An open
+        // copy would hide that the program closed the socket.
         let launch = Locked<ChildProcess.Launch?>(launch)
         do throws(SystemError) {
             try OSThread(name: "kii-reaper") {

@@ -16,8 +16,7 @@ package struct ActivationMessage: Sendable, Hashable {
     package var installationID: String
     package var receivedAt: Timestamp
     package var payload: [UInt8]
-    /// The agent's badge number when the message is sent. 0 means no badge; `nil` means that the sender does not know
-    /// the number.
+    /// The agent's badge number when the message is sent. 0 means no badge; `nil` means unknown.
     package var badge: Int?
 }
 
@@ -161,7 +160,6 @@ package enum ActivationVerdict: Sendable, Hashable {
 }
 
 extension JSONDocument {
-    /// Reads a line. Errors quote names of members, but no values.
     fileprivate init(line: [UInt8]) throws(JSONMemberError) {
         try self.init(parsing: line, limits: JSONLimits(maximumBytes: LineBuffer.maximumBytes), in: ())
     }

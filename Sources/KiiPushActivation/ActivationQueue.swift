@@ -10,13 +10,13 @@ package import KiiPushCore
 /// that the program was started with: the program may never have read later messages.
 package struct ActivationQueue: Sendable {
     package struct Entry: Sendable, Hashable {
-        /// The number of the attempt. Two attempts of one message have different numbers.
+        /// Two attempts of one message have different numbers.
         package var number: Int
         package var id: Int64
         package var deadline: MonotonicInstant
     }
 
-    /// A step for the caller. The numbers are those of ``Entry/number``.
+    /// A step for the caller. Each number is an ``Entry/number``.
     package enum Order: Sendable, Hashable {
         case start(with: Int)
         case send(Int)
@@ -32,7 +32,6 @@ package struct ActivationQueue: Sendable {
         let first: Int
         var capacity = 1
         var isReady = false
-        /// Whether the process gets no more messages.
         var readsNoMore = false
         var ending = Ending.no
 
@@ -54,7 +53,7 @@ package struct ActivationQueue: Sendable {
 
     static let stopped = "the activator was stopped"
     private static let timedOut = "the program did not answer in time"
-    /// The most late entries whose answers are still accepted.
+    /// The most messages whose late answers are still accepted.
     private static let mostOverdue = 100
     private static let late = "it waited too long for the program, which had others"
 
@@ -205,8 +204,7 @@ package struct ActivationQueue: Sendable {
         }
     }
 
-    /// When to end the process if it has not answered. A process that sent `ready` has ``grace`` more, to report the
-    /// message as late.
+    /// A process that sent `ready` has ``grace`` more, to report the message as late.
     private func limit(of entry: Entry) -> MonotonicInstant {
         self.process?.isReady == true ? entry.deadline + self.grace : entry.deadline
     }

@@ -1,7 +1,6 @@
 import Glibc
 import KiiPushCore
 
-/// The work of an activator's thread: reports events to ``ActivationQueue`` and carries out its orders.
 final class ActivatorLoop: PollLoop {
     enum Message: Sendable {
         case deliver(Delivery)

@@ -32,7 +32,6 @@ package final class LaunchChannel: Sendable {
         guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
             throw .launch("names descriptor \(descriptor), which is no local stream socket")
         }
-        // Child processes must not inherit the socket.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         self.socket = FileDescriptor(descriptor)
         var input = MessageReader(socket: self.socket)
@@ -48,7 +47,6 @@ package final class LaunchChannel: Sendable {
 
     private static func inherit() throws(PushAgentError) -> LaunchChannel? {
         guard let text = getenv(MessageFeed.launchVariable).map({ String(cString: $0) }) else { return nil }
-        // Child processes must not inherit the variable.
         unsetenv(MessageFeed.launchVariable)
         MessageFeed.isUnclaimed.withLock { $0 = true }
         guard let descriptor = Int32(text), descriptor > 2 else {
@@ -148,7 +146,7 @@ private struct MessageReader {
 }
 
 extension PushAgentError {
-    /// The error for an unusable `KII_PUSH_LAUNCH_FD`. `problem` continues a sentence that begins with this name.
+    /// `problem` continues a sentence that begins with `KII_PUSH_LAUNCH_FD`.
     fileprivate static func launch(_ problem: String) -> PushAgentError {
         .feed(
             reason: "KII_PUSH_LAUNCH_FD \(problem); only `kii-push run --activate` and Activator set it: unset it, and "

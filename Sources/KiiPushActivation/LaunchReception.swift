@@ -90,7 +90,6 @@ private final class LaunchReception: Sendable {
         }
     }
 
-    /// Reads messages until the socket is closed. Returns an error if a line is malformed.
     func run() -> PushAgentError? {
         var opened: Set<String> = []
         // Does not set the badge to this message's number: the badge began with this number, and the program may have

@@ -35,7 +35,7 @@ final class LaunchStore: ImmediateStore {
         switch change.verdict {
         case .done(let result), .committing(let result, _):
             self.entries[change.sequence] = nil
-            // Sent for a late success too: the activator knows that the attempt is over.
+            // Sent for a late success too: the activator decides whether the success still counts.
             self.tell(.verdict(id: change.sequence, .result(result)))
         case .dead(.attemptsFailed(.timedOut)):
             if self.entries.removeValue(forKey: change.sequence) != nil { self.tell(.late(id: change.sequence)) }

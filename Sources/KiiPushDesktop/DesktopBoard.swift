@@ -26,7 +26,7 @@ struct DesktopBoard {
 
     init(limit: Int) { self.limit = max(limit, 1) }
 
-    /// Whether the first waiting notification fits on the screen. A notification that replaces another always fits.
+    /// A notification that replaces another always fits on the screen.
     private var hasNext: Bool {
         guard let first = self.waiting.first else { return false }
         return self.shown.count < self.limit || self.shown.values.contains { $0.collapses(with: first) }
@@ -56,7 +56,6 @@ struct DesktopBoard {
         return self.shown.filter { $0.key != key && $0.value.collapses(with: item) }.map(\.key)
     }
 
-    /// Queues a notification again, at its old place in the order.
     mutating func putBack(_ item: Item) {
         self.waiting.append(item)
         self.waiting.sort { $0.number < $1.number }

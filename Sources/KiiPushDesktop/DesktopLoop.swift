@@ -29,7 +29,7 @@ final class DesktopLoop: PollLoop {
 
     func turn(_ requests: [PendingPresentation], readable: Set<Int32>) -> PollWait? {
         self.accept(requests)
-        // Signals first: they concern notifications that are already on the screen.
+        // Handles signals first: they concern notifications that are already on the screen.
         if self.hear() || self.showNext() { return PollWait(until: .now()) }
         var wait = PollWait()
         if case .lost(let until) = self.standing { wait.deadline = until }

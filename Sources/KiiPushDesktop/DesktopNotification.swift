@@ -1,7 +1,5 @@
 import KiiPushCore
 
-/// A request to the notification service to show an alert.
-///
 /// Payloads are untrusted, so this type escapes markup, removes control characters and cuts long texts.
 ///
 /// - Source: the Desktop Notifications Specification, version 1.2: "Basic Design", "Markup", "Hints", "Urgency Levels".

@@ -83,9 +83,7 @@ final class PendingPresentation: Sendable {
         self.collapseID = collapseID
     }
 
-    /// Sets the outcome, which ends ``wait()``. Only the first call has an effect.
-    ///
-    /// - Returns: whether this was the first call.
+    /// Only the first call has an effect. It returns `true`.
     @discardableResult
     func decide(_ outcome: PresentationOutcome) -> Bool {
         let isFirst = self.outcome.withLock { decided in

@@ -20,9 +20,6 @@ enum DesktopText {
         }
     }
 
-    /// - Parameters:
-    ///   - limit: in characters.
-    ///   - lineFeed: the replacement for a line feed.
     private static func cut(_ text: String, to limit: Int, lineFeed: Unicode.Scalar) -> String {
         // A limit for scalars too, because a single character can have any number of scalars.
         var scalars = String.UnicodeScalarView()

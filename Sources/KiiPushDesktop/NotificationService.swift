@@ -5,7 +5,7 @@ import KiiPushCore
 /// - Source: the Desktop Notifications Specification, version 1.2.
 final class NotificationService {
     enum Signal {
-        /// The notification service changed. The values are bus names; `nil` means that there is no service.
+        /// The values are bus names; `nil` means that there is no service.
         case ownerChanged(from: String?, to: String?)
         case invoked(DesktopNotificationKey, action: String)
         case closed(DesktopNotificationKey, reason: UInt32)
@@ -53,7 +53,7 @@ final class NotificationService {
         return DesktopNotificationKey(owner: owner, id: id)
     }
 
-    /// The service's capabilities, such as `actions` and `body-markup`. Asked again only after the service has changed.
+    /// Asks the service only if the capabilities are unknown or the service has changed.
     private func knownCapabilities() throws(DesktopServiceError) -> (of: Set<String>, owner: String) {
         if let known = self.capabilities { return known }
         do throws(DesktopServiceError) {

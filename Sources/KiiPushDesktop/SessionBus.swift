@@ -49,8 +49,6 @@ final class SessionBus {
     var descriptor: Int32 { sd_bus_get_fd(self.bus) }
     var hasOutput: Bool { sd_bus_get_events(self.bus) & Int32(POLLOUT) != 0 }
 
-    /// Calls a method and waits for its answer.
-    ///
     /// - Parameter types: the signature of the arguments, in D-Bus's notation.
     func call(
         _ method: Method, _ types: String = "", _ arguments: [Argument] = [], within time: Duration

@@ -22,7 +22,7 @@ final class BlockingPostgres {
     /// - Parameters:
     ///   - target: a URL or keywords, as libpq reads them. Prefer a password file to a password here.
     ///   - name: the session's name at the server.
-    /// - Throws: ``InboxError``. With kind `away` it has libpq's message, which holds no password.
+    /// - Throws: ``InboxError``. libpq's message in it holds no password.
     init(_ target: String, name: String) throws(InboxError) {
         let address = try PostgresAddress(target)
         let words =

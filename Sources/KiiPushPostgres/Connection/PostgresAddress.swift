@@ -6,8 +6,7 @@ import KiiPushCore
 /// An address of a database, as libpq resolves it: from the address itself, a service file and environment variables.
 struct PostgresAddress {
     private(set) var additions: [(String, String)] = []
-    /// Whether the address itself holds a secret, such as a password. If the address is an argument of the program,
-    /// other users can then see the secret in the list of processes.
+    /// Whether the address itself holds a secret, such as a password.
     let hasPassword: Bool
 
     /// The allowed values of each option for a connection to another machine. The first value replaces libpq's default
@@ -36,8 +35,7 @@ struct PostgresAddress {
     /// Reads an address: a URL or keywords.
     ///
     /// A database on another machine must show a certificate for its name, signed by an authority that this machine
-    /// trusts: the database gets messages and credentials. `hostaddr`, or else `host`, says where the database is:
-    /// `localhost`, loopback addresses and Unix sockets are on this machine.
+    /// trusts: the database gets messages and credentials. `hostaddr`, or else `host`, names the machine.
     ///
     /// - Throws: ``InboxError`` for an unreadable address and for weaker options.
     init(_ target: String) throws(InboxError) {
@@ -54,7 +52,7 @@ struct PostgresAddress {
         guard let machine = Self.otherMachine(options) else { return }
         for (option, values, usual) in Self.demands {
             guard let value = options[option] else {
-                // An empty value removes a default of libpq, such as the oldest allowed version of TLS.
+                // The address gives an empty value, which removes libpq's default, such as the oldest version of TLS.
                 if let first = values.first { self.additions.append((option, first)) }
                 continue
             }

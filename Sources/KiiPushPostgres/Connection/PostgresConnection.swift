@@ -152,7 +152,7 @@ final class PostgresConnection: DescriptorOwner {
 
     // MARK: - The end
 
-    /// Stops watching the socket, and answers all unanswered batches with `unknown`.
+    /// Gives up the connection: stops watching its socket, and answers all unanswered batches with `unknown`.
     func breaks(_ error: InboxError = .away("waiting for the database")) {
         guard !self.isBroken else { return }
         self.isBroken = true
@@ -191,7 +191,7 @@ final class PostgresWarnings {
         PQsetNoticeReceiver(
             handle,
             { flag, notice in
-                // The server sends INFO messages at every level of `client_min_messages`.
+                // Ignores INFO messages, which the server sends at every level of `client_min_messages`.
                 guard let word = PQresultErrorField(notice, cpostgres_severity), String(cString: word) == "WARNING"
                 else { return }
                 flag?.assumingMemoryBound(to: Bool.self).pointee = true

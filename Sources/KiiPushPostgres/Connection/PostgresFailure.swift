@@ -6,8 +6,7 @@ import KiiPushCore
 extension InboxError {
     static func away(_ step: String) -> InboxError { InboxError(.away, step: step) }
 
-    /// An error of the server. The server's text may quote a row, so this keeps only the error code, and the numbers
-    /// and names in the texts of this schema's own errors.
+    /// The server's text may quote a row, so this keeps only the error code, and values from this schema's own errors.
     init(_ result: OpaquePointer, step: String) {
         let field = PQresultErrorField(result, cpostgres_sqlstate)
         self.init(sqlState: field.map { String(cString: $0) } ?? "", step: step)

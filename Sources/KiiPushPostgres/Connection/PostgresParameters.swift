@@ -105,7 +105,7 @@ struct PostgresParameters {
     }
 }
 
-/// A statement. With a name, it is prepared once for each connection.
+/// Prepared once for each connection, if it has a name.
 struct PostgresStatement: Sendable, Hashable {
     var name: String
     var sql: String

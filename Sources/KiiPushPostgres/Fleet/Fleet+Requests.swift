@@ -3,8 +3,7 @@ import Glibc
 package import KiiPushCore
 
 extension Fleet {
-    /// The most requests that a gateway reads at once, as after each renewal of its lease. Pass at most this number to
-    /// ``decide(_:_:patience:)``.
+    /// The most requests that a gateway reads at once, and that callers pass to ``decide(_:_:patience:)`` at once.
     package static let requestsAtOnce = 1000
 
     package func deadLetters() async throws -> [Int64] {

@@ -98,7 +98,7 @@ public struct Fleet: Sendable {
         return places
     }
 
-    /// FNV-1a: every process must compute the same database. Shards use another hash.
+    /// FNV-1a, so that every process computes the same database for a name. Shards use another hash.
     static func place(of name: String, among count: Int) -> Int {
         let hash = name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return Int((hash >> 32) % UInt64(max(count, 1)))
@@ -123,7 +123,7 @@ public struct Fleet: Sendable {
     private static func declare(_ list: String, _ connection: BlockingPostgres) throws(InboxError) {
         let step = "declaring agents"
         try connection.execute("BEGIN", step: step)
-        // One declaration at a time, because each locks shards.
+        // One declaration at a time: two could wait for each other's locks on shards.
         try connection.execute("SELECT pg_advisory_xact_lock(\(PostgresSchema.lock + 1))", step: step)
         _ = try connection.rows(
             """
@@ -131,8 +131,8 @@ public struct Fleet: Sendable {
             SELECT key, kii_push.shard_of(key), value FROM json_each_text($1)
             ON CONFLICT (name) DO UPDATE SET declaration = excluded.declaration, is_leaving = false
             """, [list], step: step)
-        // Locks the shards last: a gateway that takes over shards waits for these locks, and renews its lease in the
-        // same transaction.
+        // Locks the shards last, and so briefly: a gateway that takes over shards waits for these locks in the
+        // transaction that renews its lease.
         _ = try connection.rows(
             """
             UPDATE kii_push.shard SET revision = revision + 1
@@ -168,8 +168,8 @@ public struct Fleet: Sendable {
 
     // MARK: - Gateways
 
-    /// Makes a gateway hand over all its shards, for example before an upgrade. It takes no shards until its process
-    /// starts again.
+    /// Makes a gateway hand over all its shards, for example before an upgrade. The gateway takes no shards until its
+    /// process starts again.
     ///
     /// - Returns: whether there is a gateway with this name.
     /// - Throws: As ``check()``.

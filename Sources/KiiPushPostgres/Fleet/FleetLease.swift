@@ -1,7 +1,7 @@
 #if Postgres
 import KiiPushCore
 
-/// Renews a gateway's lease periodically, and reports when the lease is over. For use on the loop's thread.
+/// For use on the loop's thread.
 final class FleetLease {
     enum Event: Sendable {
         case renewed(FleetRenewal)
@@ -71,7 +71,7 @@ final class FleetLease {
     private func renew() {
         guard self.answerEnd == nil else { return }
         self.askedAt = self.loop.now
-        // Counted from before the request, minus a fifth, because agents take time to stop.
+        // The lease counts from before the request, and ends a fifth early, because agents take time to stop.
         let end = ContinuousClock.now + self.length * 0.8
         self.answerEnd = end
         self.store.renew(joins: self.joins) { [weak self] result in

@@ -1,6 +1,5 @@
 #if Postgres
-/// Decides which shards to hand over and which agents to start and stop. A state machine without clocks or I/O: its
-/// input is the database's answers and the ends of agents, its output is steps.
+/// Decides which shards to hand over and which agents to start and stop. A state machine without clocks or I/O.
 ///
 /// To hand over a shard, it stops the shard's agents and then releases the shard. It stops the agents of 16 shards at a
 /// time.

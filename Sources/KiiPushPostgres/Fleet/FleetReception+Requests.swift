@@ -1,7 +1,7 @@
 #if Postgres
 import KiiPushCore
 
-/// A user's request to retry or to drop a message. The message's gateway carries it out.
+/// A user's request, carried out by the message's gateway.
 struct FleetRequest: Sendable, Hashable {
     var decision: PushRuntime.Decision
     var message: Int64
@@ -113,7 +113,7 @@ extension MessageDecision {
 }
 
 extension PostgresStatements {
-    /// Deletes answers that are still unread after a minute, and returns the open requests of this gateway.
+    /// Also deletes answers that are still unread after a minute.
     static let openRequests = PostgresStatement(
         "open_requests", "reading requests",
         """

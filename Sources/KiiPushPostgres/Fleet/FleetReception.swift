@@ -26,8 +26,7 @@ final class FleetReception: Sendable {
     private let unsaved = UnsavedStates()
     let isDeciding = Locked(false)
 
-    /// The longest wait until the last results are written, before shards are handed over, an agent is removed, or the
-    /// gateway ends.
+    /// The longest wait until the last results are written.
     private static let patience: Duration = .seconds(30)
 
     init(
@@ -39,8 +38,6 @@ final class FleetReception: Sendable {
     }
 
     /// Receives until the task is cancelled or the runtime is shut down, then hands over all shards.
-    ///
-    /// - Throws: ``PushAgentError/leaseLost(gateway:reason:)``; ``TransportError`` with code `shutDown`.
     func run() async throws {
         let (loop, store, report) = (self.runtime.loop, self.store, self.events.continuation)
         let lease = try await loop.run {
@@ -236,7 +233,7 @@ final class FleetReception: Sendable {
         }
     }
 
-    /// Runs an agent and restarts it after errors, so that its failure does not end the other agents.
+    /// Restarts the agent after an error, so that the error does not end the other agents.
     private func run(_ agent: PushAgent, _ name: String) async {
         var pauses = Backoff(from: .seconds(1), upTo: .seconds(300))
         while !Task.isCancelled {

@@ -32,7 +32,7 @@ public struct FleetStatus: Sendable, Hashable {
         public var endedFor: Duration?
         /// Whether the gateway's lease is valid.
         public var isAlive: Bool { self.condition == .alive }
-        /// Whether the gateway was told to hand over all its shards.
+        /// Whether the gateway has the order to hand over all its shards.
         public var isDraining: Bool
         /// The number of the gateway's shards, of 1,024.
         public var shards: Int
@@ -84,7 +84,6 @@ public struct FleetStatus: Sendable, Hashable {
         self.agentsWithoutGateway += other.agentsWithoutGateway
     }
 
-    /// Messages that wait for a handler or a retry, or whose handler is running, by installation.
     static let unhandled = """
         kii_push.installation CROSS JOIN LATERAL (
             SELECT received_ms FROM kii_push.message WHERE message.installation = installation.key AND state = 0

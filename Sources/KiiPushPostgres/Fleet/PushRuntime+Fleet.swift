@@ -51,9 +51,9 @@ extension PushRuntime {
     ///   - observer: gets each agent's events, as with ``PushAgent/observe(_:)``.
     ///   - tell: gets the gateway's events. Called on any thread. It must not block.
     /// - Throws: ``PushAgentError``: `leaseLost` if other gateways have taken over, or if the database was replaced by
-    ///   older contents. The process should then end, so that its handlers do not run beside those of other gateways.
-    ///   `inbox` and `invalidConfiguration` for an unusable database. `gatewayInUse` and `alreadyRunning`. A database
-    ///   that cannot be reached throws no error: the gateway tries again.
+    ///   older contents. The process should then end, so that its handlers do not run beside another gateway's. `inbox`
+    ///   and `invalidConfiguration` for an unusable database. `gatewayInUse` and `alreadyRunning`. A database that
+    ///   cannot be reached throws no error: the gateway tries again.
     public func receive(
         handler: @escaping @Sendable (_ agent: String) -> any NotificationHandler,
         observer: @escaping @Sendable (_ agent: String, PushEvent) -> Void = { _, _ in },

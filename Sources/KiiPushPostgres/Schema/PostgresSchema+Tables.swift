@@ -5,8 +5,7 @@ extension PostgresSchema {
     /// The key of the advisory lock for changes of the schema: "KiiP" in ASCII.
     static let lock = 0x4B69_6950
 
-    // Columns named `…_ms` are in milliseconds: times since 1970, or durations. Columns named `…_after` are in
-    // milliseconds after `received_ms`.
+    // Columns `…_ms` are in milliseconds, columns `…_after` in milliseconds after `received_ms`.
     static let tables = """
         CREATE TABLE IF NOT EXISTS kii_push.migration (
             version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());

@@ -92,8 +92,8 @@ extension RowState {
     var isPending: Bool { self == .waiting || self == .inHand || self == .retry }
 }
 
-/// By installation, the number of a row, not yet written to the database. No later message counts as a redelivery of
-/// rows up to this number.
+/// Numbers of rows by installation, which are not yet written to the database. No later message counts as a redelivery
+/// of a row up to this number.
 struct Proofs {
     private var through: [Int64: Int64] = [:]
 

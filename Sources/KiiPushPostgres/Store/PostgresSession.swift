@@ -8,7 +8,7 @@ package final class PostgresSession: Sendable {
         var id: Int64
         /// Changes when a process takes the gateway's name, and when others declare the gateway dead.
         var token: Int64
-        /// The number of the connection within the process. Each connection has a higher number than the one before.
+        /// Rises with each connection of the process.
         var session: Int64 = 0
         /// The number of the last confirmed turn. If the database's last turn is earlier, an older copy has replaced
         /// the database.
@@ -23,8 +23,7 @@ package final class PostgresSession: Sendable {
     let pendingBytes: [Int64: Int64]
     private let handle: Locked<UInt>
 
-    /// Connects, checks the schema, and takes the gateway's name. Blocks, if necessary until the end of another process's
-    /// lease.
+    /// Blocks, if necessary until the end of another process's lease on the gateway's name.
     ///
     /// - Throws: ``InboxError``, of kind `nameInUse` if another process keeps the name.
     package convenience init(_ configuration: PostgresConfiguration) throws(InboxError) {
@@ -73,7 +72,6 @@ package final class PostgresSession: Sendable {
 
     deinit { if let handle = self.take() { PQfinish(handle) } }
 
-    /// Takes the name. If another process has a lease on it, waits once for the lease's end.
     private static func takeName(
         _ connection: BlockingPostgres, _ configuration: PostgresConfiguration
     ) throws(InboxError) -> PostgresRows {

@@ -1,9 +1,7 @@
 #if Postgres
 import KiiPushCore
 
-/// Statements that read messages for handlers, most of them for several claims of one kind. Their first parameters are
-/// arrays with an element for each claim: its installation and, except for `next_retry`, its limit and one or two
-/// numbers for the condition.
+/// Statements that read messages for handlers. Their first parameters are arrays with an element for each claim.
 extension PostgresStatements {
     static func columns(state: String = "message.state") -> String {
         """

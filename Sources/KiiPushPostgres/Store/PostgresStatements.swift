@@ -84,7 +84,8 @@ enum PostgresStatements {
         ), let_go AS (\(release("SELECT installation, sequences FROM ended")))
         SELECT installation, bytes FROM ended
         """)
-    /// The later of the two clocks. With a slow gateway's clock alone, the message would be removed too early.
+    /// The later time of the gateway's and the database's clocks. A slow clock alone would make the message look too
+    /// old.
     private static let updatedWhenDone = "greatest(wanted.updated, kii_push.now_ms())"
 
     /// If the user opens a message whose handler is running, the message stays with the handler.

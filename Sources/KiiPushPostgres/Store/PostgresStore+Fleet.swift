@@ -18,9 +18,7 @@ struct FleetRow: Sendable, Hashable {
 }
 
 extension PostgresStore {
-    /// Renews the lease, and takes free shards up to the gateway's share.
-    ///
-    /// - Parameter joins: whether to take shards.
+    /// Renews the lease and, if `joins`, takes free shards up to the gateway's share.
     func renew(joins: Bool = true, completion: @escaping StoreCompletion<FleetRenewal>) {
         var parameters = PostgresParameters()
         parameters.add(self.gateway)

@@ -203,8 +203,7 @@ package final class PostgresStore: Store {
         return self.dead.rows > limit.rows / 2 || self.dead.bytes > limit.bytes / 2
     }
 
-    /// Whether a sixteenth of the limit was added since the last removal. Removals are rare, because each reads all
-    /// dead letters.
+    /// Whether a sixteenth of the limit was added since the last removal. A removal is slow: it reads all dead letters.
     private var hasManyMoreDead: Bool {
         let limit = self.configuration.keepsDead
         return self.dead.rows >= self.trimmed.rows + max(1, limit.rows / 16)
@@ -283,8 +282,7 @@ package final class PostgresStore: Store {
         }
     }
 
-    /// Continues with a new session. The session has the number of the last committed turn, so the store knows whether
-    /// the unanswered turn was committed or lost.
+    /// Continues with a new session, which tells whether the unanswered turn was committed.
     private func resume(_ opened: Result<PostgresSession, InboxError>) {
         guard case .away = self.line else { return }
         do throws(InboxError) {
@@ -298,8 +296,7 @@ package final class PostgresStore: Store {
             self.unclaim(turn)
         } catch {
             self.line = .away(error)
-            // After a final error, another process has taken over, or older contents have replaced the database's and
-            // could give out numbers that this process has used.
+            // Final: another process has taken over, or the database's older contents could give out used numbers.
             guard error.isFinal else { return self.connectLater() }
             if let turn = self.underWay.take() { self.fail(turn, error) }
         }

@@ -15,8 +15,7 @@ struct PostgresTurn {
     private var plan: [StoredArrival] = []
     private var newOnes: Set<Int> = []
     private var finished: [MessageChange] = []
-    /// Changes of messages in groups. A statement cannot change a row twice, so a group has at most one change of a
-    /// message.
+    /// A statement cannot change a row twice, so a group has at most one change of each message.
     private var rounds: [[MessageChange]] = []
     private var claims = PostgresClaims([])
     private var takesNumbers = false

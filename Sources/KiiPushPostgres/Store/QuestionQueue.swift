@@ -1,7 +1,7 @@
 #if Postgres
 import KiiPushCore
 
-/// Queries and writes besides turns, many in one transaction. If thousands of agents start together, single
+/// Queries and writes outside turns, many in one transaction. If thousands of agents start together, single
 /// transactions would delay turns and the renewal of the lease.
 struct QuestionQueue {
     struct Question {
@@ -25,8 +25,7 @@ struct QuestionQueue {
 }
 
 extension PostgresStore {
-    /// Queues statements for a transaction with those of other calls. Other methods send at once, and may overtake
-    /// them.
+    /// Queues statements for a common transaction. Statements that other methods send may overtake them.
     ///
     /// - Parameter writes: whether the statements write. They then run only if this process is still the gateway.
     func ask(
@@ -51,7 +50,7 @@ extension PostgresStore {
                     rows.removeFirst(question.steps.count)
                 }
             case .refused where questions.count > 1:
-                // The whole transaction was rolled back because of one query, so each query is sent alone.
+                // One query made the server roll back the transaction, so each query is sent alone.
                 for question in questions {
                     self.send([question]) { question.completion($0.result) }
                 }

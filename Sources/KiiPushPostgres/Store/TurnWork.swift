@@ -8,8 +8,7 @@ struct TurnWork {
     private var owners: [Int64?] = []
     private let startedAt: MonotonicInstant
 
-    /// For this time, a refused answer is removed alone, and the turn is repeated. After this time, the other
-    /// statements of handlers are postponed too.
+    /// After this time, a refusal also postpones the other statements of handlers.
     private static let patience: Duration = .seconds(1)
 
     init(at now: MonotonicInstant) { self.startedAt = now }
@@ -81,8 +80,6 @@ struct TurnWork {
 extension InboxError {
     fileprivate var isContention: Bool { ["57014", "55P03", "40P01", "40001"].contains(self.sqlState) }
 
-    /// Whether the server itself has failed.
-    ///
     /// - Source: "PostgreSQL Error Codes" in its manual: the classes of failures of the server.
     fileprivate var isServerError: Bool {
         guard let sqlState, sqlState != "57014" else { return false }
