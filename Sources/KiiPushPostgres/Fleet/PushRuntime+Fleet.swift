@@ -38,8 +38,9 @@ extension PushRuntime {
     /// Receives for the agents of this gateway's share of the fleet, until the task is cancelled.
     ///
     /// ``Fleet`` declares agents, and the live gateways share them. A new gateway takes its share from the others. The
-    /// old gateway stops an agent before the new gateway starts it, so that no message is handled twice. If a gateway
-    /// dies, the others run its agents within 15 s. Messages whose handlers were running there are handled again.
+    /// old gateway stops an agent before the new gateway starts it, so that no message has two handlers at once. If a
+    /// gateway dies, the others run its agents within 15 s. Messages whose handlers were running there are handled
+    /// again.
     ///
     /// While the database cannot be reached, the gateway acknowledges no messages, and after 8 s all agents stop. They
     /// start again when the database can be reached, unless other gateways have taken over. If an agent fails, the
