@@ -146,7 +146,7 @@ package enum ActivationVerdict: Sendable, Hashable {
 
     var isSuccess: Bool { self == .result(.newData) || self == .result(.noData) }
 
-    /// The verdict of an exit status on the message that started the program. `nil` for other statuses and for signals:
+    /// The verdict of exit status 0, 10, 65 or 75 on the message that started the program. `nil` for any other ending:
     /// the attempt fails. 65 is `EX_DATAERR` of <sysexits.h>, 75 is `EX_TEMPFAIL`.
     package init?(_ ending: ChildProcess.Ending) {
         switch ending {
