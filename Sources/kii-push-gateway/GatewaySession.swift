@@ -203,8 +203,8 @@ struct GatewaySession: Sendable {
         }
     }
 
-    /// Shows messages and failed subscriptions. An agent that goes offline causes a warning, at most once a minute for
-    /// each reason. `--verbose` shows each connection and disconnection.
+    /// Shows messages and failed subscriptions. Agents that go offline cause a warning, at most once a minute for each
+    /// reason, however many agents have it. `--verbose` shows each connection and disconnection.
     ///
     /// - Parameter told: the time of the last warning, by reason.
     private func show(

@@ -129,8 +129,8 @@ enum InboxSchema {
         return true
     }
 
-    /// Throws if a table or an index differs from this version's: statements could fail later, and a view in place of a
-    /// table could run for ever. Other objects in the file are allowed.
+    /// Throws if a table or an index is missing or differs from this version's: statements could fail later, and a view
+    /// in place of a table could run for ever. Other objects in the file are allowed.
     private static func requireTables(_ connection: SQLiteConnection) throws(InboxError) {
         let fresh = try Inbox.emptyDatabase()
         try fresh.execute(self.tables, step: "making the tables")

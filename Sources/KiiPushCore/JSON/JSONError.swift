@@ -25,7 +25,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var code: Code
     package var byteOffset: Int
-    /// The innermost value at the offset; the root if no value had begun.
+    /// The innermost value at the offset, also if it has just ended; the root if no value had begun.
     package var pointer: JSONPointer
 
     package init(code: Code, byteOffset: Int, pointer: JSONPointer) {

@@ -179,7 +179,7 @@ package final class FileStore: ImmediateStore {
         return .new(sequence)
     }
 
-    // MARK: - Requests of the runtime
+    // MARK: - Calls outside a turn
 
     package func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
         try self.use { inbox throws(InboxError) in try inbox.pendingBytes(besides: installations) }

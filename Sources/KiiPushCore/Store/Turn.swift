@@ -76,8 +76,8 @@ package struct Turn {
     /// A change of a row writes one page.
     private static let changeBytes: Int64 = 4096
 
-    /// Takes a part of the turn that writes about `bytes`; `nil` takes all. Changes come first, since they free room.
-    /// Claims come before arrivals: handling stored messages makes room for new ones.
+    /// Takes the next part: changes or arrivals that write about `bytes`, or one claim; `nil` takes the whole turn.
+    /// Changes come first, since they free room. Claims come before arrivals: handling stored messages makes room.
     mutating func takePart(of bytes: Int64?) -> Turn {
         guard let bytes else {
             defer { self = Turn() }

@@ -21,8 +21,9 @@ public struct Fleet: Sendable {
 
     // MARK: - The schema
 
-    /// Creates missing tables, in one transaction for each database. The role needs the right to create a schema. A
-    /// gateway with another role accepts only tables of a superuser or of the database's owner.
+    /// Creates missing tables, in one transaction for each database. The role needs the right to create a schema.
+    /// A gateway accepts only tables of its own role, of a superuser, or (unless its role is a superuser) of the
+    /// database's owner.
     ///
     /// - Throws: As ``check()``.
     public func makeTables() async throws {

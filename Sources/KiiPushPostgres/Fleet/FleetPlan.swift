@@ -27,7 +27,7 @@ struct FleetPlan {
     private struct Agent {
         var row: FleetRow
         var isStopping = false
-        /// Whether the agent starts again after its end, with its declaration and state at that time.
+        /// Whether the gateway reads the agent's row again after its end, and starts the agent as the row then says.
         var isRestarting = false
         var isRemoved = false
     }

@@ -38,7 +38,7 @@ extension KiiSession {
 
     /// Ends a subscription of a principal, by default the token's.
     ///
-    /// - Throws: ``KiiError`` with `PUSH_SUBSCRIPTION_NOT_FOUND`.
+    /// - Throws: ``KiiError``, such as `PUSH_SUBSCRIPTION_NOT_FOUND`, `TOPIC_NOT_FOUND` or `FILTER_NOT_FOUND`.
     /// - Source: `DELETE …/push/subscriptions/users/{userID}` and `…/things/{thingID}`
     public func unsubscribe(from target: SubscriptionTarget, as principal: Principal? = nil) async throws {
         try await self.perform(on: target, of: principal) { KiiCall(.delete, $0, statuses: [200, 204]) }
