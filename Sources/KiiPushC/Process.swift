@@ -27,7 +27,7 @@ enum Callback: Int {
     /// An observer may run on the library's only worker thread, and must not wait.
     case observer
 
-    // Per thread, not per task, since the thread itself must not wait.
+    // Per thread, not per task: the mark shows whether a blocking function may block the thread that calls it.
     private static let key = {
         var key = pthread_key_t()
         let code = pthread_key_create(&key, nil)

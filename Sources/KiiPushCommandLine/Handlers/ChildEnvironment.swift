@@ -1,7 +1,7 @@
 package import KiiPushCore
 
-/// The environment of handlers' programs: variables that they do not inherit, and for a command facts about its
-/// message.
+/// Environment variables of handlers' programs: those that no such program inherits, and those that tell the program of
+/// a ``CommandHandler`` about its message and its deadline.
 package enum ChildEnvironment {
     /// Variables with secrets of this program, and variables that a service manager sets only for this program.
     package static let withheld = Set(

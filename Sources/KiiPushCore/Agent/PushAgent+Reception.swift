@@ -28,7 +28,7 @@ extension PushAgent {
             var last: Int64 = 0
             while !Task.isCancelled {
                 let after = last
-                // If reading fails, the next run presents the rest.
+                // If reading fails, the agent's next run presents the rest.
                 let page = try? await self.runtime.loop.ask(core.pipeline) {
                     $0.store.presented(installation: key, after: after, limit: 100, completion: $1)
                 }
@@ -48,7 +48,7 @@ extension PushAgent {
         let thread = try? OSThread(name: "kii-presenter") {
             done.resume(desk.restore(page, installationID: installationID))
         }
-        // Without a thread, the next run presents these messages.
+        // Without a thread, the agent's next run presents these messages.
         guard let thread else { return [] }
         thread.detach()
         return await done.value(onCancel: [])

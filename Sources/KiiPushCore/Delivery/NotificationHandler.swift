@@ -13,7 +13,8 @@ public protocol NotificationHandler: Sendable {}
 /// has returned, unless that call blocks long after its deadline. Messages of different sources run at the same time,
 /// four by default.
 ///
-/// A message may be delivered more than once: after a failure, after a crash, or because the broker delivered it again.
+/// A message may be delivered more than once: after a failure or a crash, when the user opens its notification, when a
+/// person retries it, or because the broker delivered it again.
 /// ``DeliveryContext/attempt`` and ``DeliveryContext/messageID`` tell such deliveries apart.
 public protocol RemoteNotificationHandler: NotificationHandler {
     /// A message arrived. The library calls this on its own threads, never on the main actor or the cooperative pool,

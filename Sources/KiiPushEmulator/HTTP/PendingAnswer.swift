@@ -1,8 +1,8 @@
 import CMicroHTTPD
 import KiiPushCore
 
-/// The answer to one request. The lock protects the connection. No callback runs under the lock, since suspending,
-/// resuming and queueing only set state in libmicrohttpd.
+/// The answer to one request. The lock protects the connection. libmicrohttpd asks for no content under the lock:
+/// suspending, resuming and queueing only set state.
 final class PendingAnswer: Sendable {
     private struct State {
         let connection: OpaquePointer

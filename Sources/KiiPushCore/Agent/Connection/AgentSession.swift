@@ -185,7 +185,7 @@ final class AgentSession: Sendable {
             let decision = try await self.decision(after: end, at: endpoint, &policy)
             if let takeover = decision.takeover { hub.emit(.notice(.takenOver, reason: takeover)) }
             // The endpoint on file may be out of date. Until the cloud has named an endpoint, ask the cloud after each
-            // failed attempt.
+            // failed attempt, except during its `Retry-After`.
             let refreshes =
                 decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired
             var reason = end.reason(decision.pattern)
