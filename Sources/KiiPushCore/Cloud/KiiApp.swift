@@ -36,7 +36,7 @@ public struct KiiApp: Sendable, Hashable {
 }
 
 extension KiiApp {
-    /// Kii's sites follow this rule. For its EU site, Kii documents no thing-if address.
+    /// At Kii's sites, `/thing-if` takes the place of `/api`. For its EU site, Kii documents no thing-if address.
     private static func thingIFBaseURL(beside baseURL: String) -> String {
         let root = baseURL.withoutLastSlashes
         return (root.hasSuffix("/api") ? root.dropLast("/api".count) : root) + "/thing-if"

@@ -30,7 +30,7 @@ private enum OAuth {
 }
 
 extension String {
-    /// Whether the text has the form of an error code. Another text may be an echo of the request.
+    /// Whether the text has the form of an error code. A text of any other form may be an echo of the request.
     fileprivate var isErrorCode: Bool {
         (1...64).contains(self.utf8.count) && self.utf8.allSatisfy { $0.isLetterOrDigit(or: "_") }
     }

@@ -61,7 +61,7 @@ extension KiiFields {
         return port == 0 ? nil : port
     }
 
-    /// Answers about installations contain the strings `true` and `false` instead.
+    /// Also accepts the strings `true` and `false`, which Kii's answers about installations contain.
     package func optionalBool(_ key: String) throws(KiiResponseError) -> Bool? {
         guard let member = self.present(key)?.value else { return nil }
         if let bool = member.bool { return bool }

@@ -3,7 +3,7 @@
 /// - Source: Kii's REST guides and SDKs. The old China site `api-cn2` no longer exists.
 package enum KiiSite: String, Sendable, Hashable, CaseIterable {
     case us, jp, sg, eu
-    /// China. Kii announced the end of its support for 2019-07-31.
+    /// China. Kii announced that support for this site would end on 2019-07-31.
     case cn3
 
     package var baseURL: String {

@@ -6,7 +6,7 @@ struct WithheldTexts {
     private let texts: [[UInt8]]
 
     init(_ secrets: [Secret]) {
-        // Ignores secrets of fewer than 4 bytes: ordinary words may contain such a text.
+        // Ignores secrets of fewer than 4 bytes, because ordinary words may contain such short texts.
         self.texts = secrets.map { Array($0.reveal().utf8) }.filter { $0.count >= 4 }.sorted { $0.count > $1.count }
     }
 

@@ -25,7 +25,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var code: Code
     package var byteOffset: Int
-    /// The innermost value at the offset, also if it has just ended; the root if no value had begun.
+    /// The innermost value at ``byteOffset``, even if the value has just ended. The root if no value has begun.
     package var pointer: JSONPointer
 
     package init(code: Code, byteOffset: Int, pointer: JSONPointer) {
@@ -34,7 +34,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     init(_ code: Code, at byteOffset: Int) { self.init(code: code, byteOffset: byteOffset, pointer: JSONPointer()) }
 
-    /// One line that completes "the document is …": the place, if it has one, what is wrong, and advice.
+    /// One line that completes "the document is …": the fault, its place if known, and advice.
     public var description: String {
         switch self.code {
         case .empty: return "not JSON: \(self.code.advice)"

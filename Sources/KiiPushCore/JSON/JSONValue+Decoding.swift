@@ -5,8 +5,8 @@ extension JSONValue {
     /// floating-point type takes the nearest value and refuses a number beyond its range. The last of several members
     /// with the same key counts. `Date`, `Data` and `URL` decode by their own `Decodable` conformance.
     ///
-    /// - Throws: `DecodingError`. The decoder's own errors name the place and contain no value. An error of a type's
-    ///   `init(from:)` is passed on as it is: that of an enum with raw values quotes the refused value.
+    /// - Throws: `DecodingError`. The decoder's own errors name the place and contain no value. Errors that `Result`'s
+    ///   `init(from:)` throws stay unchanged, and may quote the value, as for an enum with raw values.
     public func decode<Result: Decodable>(_ type: Result.Type = Result.self) throws -> Result {
         try Result(from: JSONValueDecoder(value: self))
     }

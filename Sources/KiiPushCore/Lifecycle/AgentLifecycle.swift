@@ -83,9 +83,9 @@ public final class AgentLifecycle: Sendable {
 
     /// Sets the function that shows the program when the user opens a notification in the background.
     ///
-    /// The agent enters the foreground as ``willEnterForeground()`` does, calls `body`, and delivers the message in
-    /// state `inactive`. The program shows its window and calls ``didBecomeActive()``. Without a `body` the program
-    /// stays in the background: the agent calls the handler, but no ``OpenedNotificationHandler``.
+    /// The agent first changes ``state`` as ``willEnterForeground()`` does, then calls `body`, and then delivers the
+    /// message in state `inactive`. The program shows its window and calls ``didBecomeActive()``. Without a `body` the
+    /// program stays in the background: the agent calls the handler, but no ``OpenedNotificationHandler``.
     ///
     /// - Parameter body: shows the program's window. Runs on the presenter's thread or, with a ``MessageFeed``, on a
     ///   thread of the agent. Replaces an earlier `body`.
@@ -130,7 +130,7 @@ public final class AgentLifecycle: Sendable {
     package func received(_ opening: OpeningTracker.Opening, isUserOpened: Bool) {
         self.update { core in
             // A message that the user opened counts as received in state `inactive`, even if the program is active by
-            // now. In the background it does not, since the program stayed there.
+            // now. The exception is a program that stayed in the background.
             let state: LifecycleState = isUserOpened && core.state != .background ? .inactive : core.state
             core.tracker.received(opening, state: state, isUserOpened: isUserOpened)
         }

@@ -6,8 +6,8 @@ package struct BadgeCount: Sendable, Hashable {
     package private(set) var receivedAt: Timestamp?
     package private(set) var messageID: Int64?
 
-    /// Ignores a message that was applied before, or is older than the last one. Messages of different sources overtake
-    /// each other, and a crash repeats a message.
+    /// Ignores a message that was applied before, or is older than the last applied message. Messages of different
+    /// sources overtake each other, and a crash repeats a message.
     package mutating func apply(
         _ badge: NotificationContent.Badge, messageID: Int64, receivedAt: Timestamp, now: Timestamp
     ) {

@@ -9,7 +9,7 @@ public struct LaunchOptions: Sendable, Hashable {
     /// The message's number, as in ``DeliveryContext/messageID``; `nil` if unknown.
     public var messageID: Int64?
     /// The installation that received the message, as in ``DeliveryContext/installationID``; `nil` matches any. A
-    /// program with several inboxes sets it, since each inbox numbers its own messages.
+    /// program with several inboxes sets this ID, since each inbox numbers its own messages.
     public var installationID: String?
     /// The user's choice on the message's notification, if that choice started the program; else `nil`.
     public var userAction: UserAction?

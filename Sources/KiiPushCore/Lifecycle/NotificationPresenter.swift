@@ -12,8 +12,8 @@ public protocol NotificationPresenter: Sendable {
     ///
     /// The library calls this on its own threads, never on the main actor or the cooperative pool, so the call may
     /// block. The call should return within 5 s, because it occupies the place of a handler. Calls for different
-    /// messages may overlap, as many as handlers may run. Calls for one source come one after the other, in the order
-    /// of reception.
+    /// messages may overlap, as many as handlers may run. Calls for messages of one source come one after the other, in
+    /// the order of reception.
     ///
     /// If the call takes more than 30 s, another thread calls the handler with the message, and the library ignores the
     /// result of this call. The library replaces at most 64 blocked threads at once, including threads of blocked

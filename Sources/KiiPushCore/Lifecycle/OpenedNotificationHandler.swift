@@ -15,6 +15,7 @@ public protocol OpenedNotificationHandler: Sendable {
     /// If the process ends before the message is done, the next process calls this function again. If the user opens
     /// two notifications before the program is active, only the later one counts.
     ///
-    /// Not called if the program came to the foreground by other means meanwhile, or stayed in the background.
+    /// Not called if the program stays in the background. Also not called if the program goes to the background before
+    /// it becomes active, and later comes to the foreground without a notification.
     func openedFromNotification(_ message: ReceivedMessage)
 }

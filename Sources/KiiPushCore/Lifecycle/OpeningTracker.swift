@@ -51,8 +51,8 @@ package struct OpeningTracker: Sendable {
         guard self.known.insert(Key(installationID: opening.installationID, messageID: id)).inserted else {
             return false
         }
-        // A launch may lack the installation's ID, so its key has `nil`. The first opening with the same number is then
-        // that launch.
+        // A launch without an installation's ID has a key with `nil`. The first opening with the same message number
+        // counts as that launch, not as a new opening.
         guard opening.installationID != nil else { return true }
         return self.known.remove(Key(installationID: nil, messageID: id)) == nil
     }

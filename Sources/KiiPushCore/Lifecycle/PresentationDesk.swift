@@ -40,8 +40,8 @@ package final class PresentationDesk: Sendable {
                     self?.answered(response, message, key, receivedAt: receivedAt, isResting: isResting) ?? false
                 })
         else { return false }
-        // Recorded before `present`, since the answer may come during that call. A presenter that did not return in
-        // time already has the message.
+        // The key is recorded before `present`, since the answer may come during that call. If the key was recorded
+        // before, the presenter has the message already, perhaps from a call that did not return in time.
         guard self.state.withLock({ state in state.outstanding.insert(key).inserted }) else { return false }
         if presenter.present(request) == .presented { return true }
         request.withdraw()
@@ -73,12 +73,13 @@ package final class PresentationDesk: Sendable {
         }
     }
 
-    /// Records answers while the store reads the messages of earlier runs, so that `restore` omits these.
+    /// Records answers while the store reads the messages of the agent's earlier runs. `restore` omits answered
+    /// messages.
     func beginRestoring() { self.state.withLock { $0.answered = [] } }
     func endRestoring() { self.state.withLock { $0.answered = nil } }
 
-    /// Presents messages that an earlier run presented without an answer. The message that launched the program goes to
-    /// its handler instead. Returns the numbers of the messages that were neither presented nor opened.
+    /// Presents messages that an earlier run of the agent presented without an answer. The message that launched the
+    /// program goes to its handler instead. Returns the numbers of the messages that were neither presented nor opened.
     func restore(_ messages: [StoredMessage], installationID: String) -> [Int64] {
         var unpresented: [Int64] = []
         for stored in messages {
@@ -95,7 +96,7 @@ package final class PresentationDesk: Sendable {
                 }
                 continue
             }
-            // Delivery makes a message that cannot be decoded a dead letter.
+            // If a message cannot be decoded, delivery makes it a dead letter.
             let message = try? ReceivedMessage(payload: stored.payload)
             let isPresented = message.map { message in
                 self.present(

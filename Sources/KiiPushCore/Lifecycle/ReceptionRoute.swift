@@ -5,7 +5,7 @@ package enum ReceptionRoute: Sendable, Hashable, CaseIterable {
     case alert
     /// Call nobody: the message has no data, and no alert to show.
     case nobody
-    /// Start the program with the message, which then reaches the handler in any case.
+    /// Start the program with the message, which then reaches the handler with or without an alert.
     case launch
 
     package init(in state: LifecycleState, isContentAvailable: Bool, hasAlert: Bool) {

@@ -17,8 +17,8 @@ struct FieldOffsets: Sendable {
     @inline(__always)
     func has(_ field: MessageField) -> Bool { self[field.rawValue] != 0 }
 
-    /// Passes a field's unescaped string, or another value as written, to `body`; no bytes if the field is absent.
-    /// Safety: the caller keeps the scanned payload alive.
+    /// Passes a field's bytes to `body`: a string unescaped, a value of any other type as written, nothing if the field
+    /// is absent. Safety: the caller keeps the scanned payload alive.
     @inline(__always)
     func withText<Result>(
         slot: Int, at payload: UnsafeBufferPointer<UInt8>, _ body: (UnsafeRawBufferPointer) -> Result

@@ -1,15 +1,16 @@
-/// - Source: Kii's Unity SDK, which has the only published rule. Only the presence of a key counts, except for
-///   `origin`, whose value counts.
+/// The reason why a push has its kind. Only the presence of a key counts, except for `origin`, whose value counts.
+///
+/// - Source: Kii's Unity SDK, which has the only published rule
 package enum KindReason: Sendable, Hashable {
     /// The first of these keys that is present decides: `bucketID`, `bucketType`, `objectID` and `objectModifiedAt`
     /// (the last two only with short keys), then `topic`.
     case field(MessageField)
-    /// The `origin` is `EVENT`. The rule reads `origin` only with long keys.
+    /// The `origin` is `EVENT`. In payloads with short keys, `origin` does not count.
     case eventOrigin
     /// The payload has no deciding key: a direct push.
     case noKey
 
-    /// Safety: `payload` must be the scanned bytes.
+    /// Safety: the offsets in `fields` must come from a scan of `payload`.
     @inline(__always)
     init(_ fields: FieldOffsets, at payload: UnsafeBufferPointer<UInt8>) {
         let isShort = fields.family == .short

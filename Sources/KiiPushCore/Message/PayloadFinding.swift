@@ -47,8 +47,8 @@ extension JSONValue {
         return nil
     }
 
-    /// Without an element, later arguments would move to wrong places of their text. So an element of a wrong type
-    /// makes the result empty. A null counts as absent.
+    /// The arguments of a localized text. An element of a wrong type makes the result empty: without the element,
+    /// later arguments would move to wrong places in the text. A null counts as absent.
     func texts(_ findings: inout [PayloadFinding], at place: @autoclosure () -> JSONPointer) -> [String] {
         guard let elements = self.array else {
             findings.append(PayloadFinding(self, at: place(), expected: "an array of strings"))

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The known top-level keys of a payload, each with a slot in ``PayloadScan``. The slots of a family follow the order
-/// of ``MessageField``. The two addresses have no short keys.
+/// of ``MessageField``. `senderURI` and `sourceURI` have no short keys.
 enum PayloadKey {
     static let longFields = 0
     static let senderURI = 15

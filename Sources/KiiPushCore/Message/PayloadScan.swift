@@ -20,7 +20,7 @@ struct PayloadScan {
                 guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }
                 var scanner = JSONScanner(base: base, count: buffer.count)
                 try scanner.beginDocument()
-                // ``refusal(of:)`` diagnoses other values, outside the hot path.
+                // ``refusal(of:)`` diagnoses a payload that is no object, outside the hot path.
                 guard scanner.current == UInt8(ascii: "{") else { return }
                 try self.readObject(&scanner, in: bytes)
                 try scanner.endDocument()

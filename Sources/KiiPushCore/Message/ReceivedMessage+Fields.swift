@@ -18,8 +18,8 @@ extension ReceivedMessage {
     /// The member `key` of the payload's top level, including Kii's own keys.
     public subscript(key: String) -> JSONValue? { self.rawPayload[key] }
 
-    /// The sender's own members: the payload's top level without Kii's keys of its family, and without `aps` if the
-    /// keys are short.
+    /// The sender's own members: the payload's top level without Kii's long keys or, in a payload with short keys,
+    /// without Kii's short keys and `aps`.
     ///
     /// A sender's key with the name of one of Kii's keys is missing here; ``subscript(_:)`` reads it.
     public var customMembers: [JSONMember] {

@@ -6,7 +6,7 @@
 /// ```
 ///
 /// The initialiser checks the payload once; properties read the retained bytes on each access. A sender's key may have
-/// the name of one of Kii's keys. ``rawPayload`` always has everything.
+/// the name of one of Kii's keys; a property may then show the sender's value.
 ///
 /// - Source: `KiiReceivedMessage` of Kii's iOS SDK, `ReceivedMessage` of its Android and Unity SDKs.
 public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
@@ -30,12 +30,13 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
     /// A custom key with one of these names changes the kind. `kii-push explain` names the deciding key.
     public let kind: Kind
     package var kindReason: KindReason { self.fields.kindReason }
-    /// Messages with the same key start in order. Without strict order, later ones overtake one that waits for a retry.
+    /// Handlers get messages with the same source key in order. Without strict order, later messages overtake a message
+    /// that waits for a retry.
     package let sourceKey: SourceKey
     let fields: PayloadFields
     private let boxedContent: Box?
 
-    /// Decodes a payload as it arrives. If the top level has an object `aps`, short keys apply, otherwise long keys.
+    /// Decodes a received payload. If the top level has an object `aps`, short keys apply, otherwise long keys.
     ///
     /// - Parameter bytes: the whole payload, retained without a copy.
     /// - Throws: ``MessageError``; in particular ``MessageError/thingCommand(_:)`` for a command.
@@ -49,7 +50,7 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
         let scan = try PayloadScan(checking: bytes)
         let aps = scan.value(slot: PayloadKey.aps, of: bytes)
         let family = required ?? (aps?.kind == .object ? .short : .long)
-        // Only these keys distinguish a command from a push, so this check comes first. Commands never have `aps`.
+        // Only `commandID` and `actions` distinguish a command from a push. Commands never have `aps`.
         if aps?.kind != .object, let command = ThingCommand(scan, of: bytes) { throw .thingCommand(command) }
         let offsets = FieldOffsets(scan, family: family)
         self.boxedContent = family == .short ? aps.flatMap(NotificationContent.init(aps:)).map(Box.init) : nil

@@ -7,7 +7,7 @@ package struct SourceKey: Sendable, Hashable {
     /// The same in every process; the inbox file stores this number.
     package var number: Int64 { Int64(bitPattern: self.value) }
 
-    /// Safety: `payload` must be the scanned bytes.
+    /// Safety: the offsets in `fields` must come from a scan of `payload`.
     @inline(__always)
     init(_ fields: FieldOffsets, kind: ReceivedMessage.Kind, at payload: UnsafeBufferPointer<UInt8>) {
         switch kind {
@@ -33,7 +33,7 @@ package struct SourceKey: Sendable, Hashable {
 
     @inline(__always)
     private mutating func combineScope(_ fields: FieldOffsets, at payload: UnsafeBufferPointer<UInt8>) {
-        // A source has one scope. The scope's ID is in one of these fields; the app's scope has none.
+        // A source has one scope. The scope's ID is in one of these fields; the app's scope has no ID.
         fields.withText(slot: MessageField.scopeUserID.rawValue, at: payload) { self.combine($0) }
         fields.withText(slot: MessageField.scopeGroupID.rawValue, at: payload) { self.combine($0) }
         fields.withText(slot: MessageField.scopeThingID.rawValue, at: payload) { self.combine($0) }

@@ -14,7 +14,8 @@ public struct ThingCommand: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ThingCommand {
-    /// `actions` must be nested: a push may have custom keys with both names, but Kii refuses nested custom values.
+    /// `actions` must be an array or an object. A push may have custom keys `commandID` and `actions` too, but Kii
+    /// refuses arrays and objects as custom values.
     init?(_ scan: PayloadScan, of bytes: [UInt8]) {
         guard let actions = scan.value(slot: PayloadKey.actions, of: bytes),
             actions.kind == .array || actions.kind == .object,

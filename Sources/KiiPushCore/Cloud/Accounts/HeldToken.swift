@@ -15,7 +15,7 @@ struct HeldToken: Sendable {
         self.renewsFrom = token.expiresAt.map { $0 + Self.margin }
     }
 
-    /// If a token lasts less than 10 min, the session renews it after half of that time, not 5 min before its end.
+    /// If a token lasts less than 10 min, the session renews it after half of its life, not 5 min before its end.
     init(new token: AccessToken, at now: Timestamp) {
         self.token = token
         self.isStored = false

@@ -79,7 +79,8 @@ extension TokenRenewal {
         }
     }
 
-    /// Only the refresh token is in doubt: the client has not sent the call that needs the token.
+    /// The error concerns only the refresh token. The client has not sent the call that needs the new token, so the
+    /// outcome of that call is not in doubt.
     private static func notInDoubt(_ error: any Error) -> any Error {
         switch error {
         case var error as KiiError:

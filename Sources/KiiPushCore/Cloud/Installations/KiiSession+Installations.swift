@@ -80,7 +80,7 @@ extension KiiSession {
     ///
     /// `waiting` is the retry policy for refusals, such as while the cloud is still making the endpoint.
     /// ``KiiClient/retry`` then applies only if no answer arrives. Without `waiting`, ``KiiClient/retry`` applies to
-    /// both.
+    /// every failure.
     ///
     /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` when the cloud has not made the endpoint before the last
     ///   attempt.

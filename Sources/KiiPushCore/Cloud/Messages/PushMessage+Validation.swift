@@ -74,7 +74,7 @@ extension PushMessage.Part {
 }
 
 extension PushMessage.Network {
-    /// - Source: Kii's reference of `push/messages`. Kii's SDKs also refuse the prefix `google` without the dot.
+    /// - Source: Kii's reference of `push/messages`. Kii's SDKs refuse every key that begins with `google`.
     fileprivate func reserves(_ key: String) -> Bool {
         switch self {
         case .gcm: key.hasPrefix("google.") || Self.reservedByGCM.contains(key)

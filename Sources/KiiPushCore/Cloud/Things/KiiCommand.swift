@@ -38,7 +38,7 @@ public struct KiiCommand: Sendable, Hashable {
 public struct ThingActionResult: Sendable, Hashable {
     /// The action's name.
     public var action: String
-    /// The action's alias in the command; `nil` in a command without traits.
+    /// The alias under which the command lists the action; `nil` if the command has no aliases.
     public var alias: String?
     /// Whether the thing performed the action.
     public var succeeded: Bool

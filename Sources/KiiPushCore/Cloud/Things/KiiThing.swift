@@ -2,7 +2,7 @@
 public enum ThingReference: Sendable, Hashable {
     /// By the ID that the cloud chose (`th.…`).
     case id(String)
-    /// By the vendor's ID, in the path as `VENDOR_THING_ID:{vendorThingID}`.
+    /// By the ID that the vendor chose, in the path as `VENDOR_THING_ID:{vendorThingID}`.
     case vendorThingID(String)
 
     func path() throws(KiiInputError) -> KiiPath {
@@ -20,7 +20,7 @@ public enum ThingReference: Sendable, Hashable {
 public struct KiiThing: Sendable, Hashable {
     /// The ID that the cloud chose (`th.…`).
     public var thingID: String
-    /// The vendor's ID.
+    /// The ID that the vendor chose.
     public var vendorThingID: String
     /// The kind of thing, if any.
     public var thingType: String?

@@ -78,7 +78,7 @@ public struct OnboardedThing: Sendable, Hashable {
 ///
 /// - Source: `POST /thing-if/apps/{appID}/onboardings`
 extension KiiClient {
-    /// Onboards a thing without an owner. A vendor's ID has 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    /// Onboards a thing without an owner. `vendorThingID` has 1 to 200 of `A-Z a-z 0-9 - _ .`.
     public func onboardThing(
         vendorThingID: String, password: Secret, description: ThingDescription = ThingDescription()
     ) async throws -> OnboardedThing {
@@ -90,7 +90,7 @@ extension KiiClient {
 
 /// Onboarding by an owner, or by a member of the group that owns the thing.
 extension KiiSession {
-    /// Onboards a thing by its vendor's ID, for an owner. The vendor's ID has 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    /// Onboards a thing for an owner. `vendorThingID` has 1 to 200 of `A-Z a-z 0-9 - _ .`.
     public func onboardThing(
         vendorThingID: String, password: Secret, owner: ThingOwner, description: ThingDescription = ThingDescription()
     ) async throws -> OnboardedThing {

@@ -5,7 +5,7 @@ public struct ThingRegistration: Sendable, Hashable {
     package var thingType: String?
     package var fields: JSONValue
 
-    /// Describes a thing. The vendor's ID is unique within the app: 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    /// Describes a thing. `vendorThingID` is unique within the app: 1 to 200 of `A-Z a-z 0-9 - _ .`.
     ///
     /// `fields` is a JSON object of further fields, Kii's (such as `_vendor`) and the app's own.
     public init(vendorThingID: String, password: Secret, thingType: String? = nil, fields: JSONValue = [:]) {
@@ -48,7 +48,7 @@ extension KiiClient {
     /// Registers a thing. With `grantsToken` the cloud also returns a token of the thing.
     ///
     /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when the app has another thing with this vendorThingID.
-    /// - Source: `POST /apps/{appID}/things`, with another media type for a token
+    /// - Source: `POST /apps/{appID}/things`; the body's media type depends on `grantsToken`
     public func registerThing(
         _ registration: ThingRegistration, grantsToken: Bool = true
     ) async throws -> RegisteredThing {
