@@ -9,8 +9,8 @@ package protocol ArgumentValue {
     /// The value if the command line has no word for it; `nil` if a word is required.
     static var absent: Self? { get }
 
-    /// The value after one more word. An array adds the word to `earlier`, the value of the earlier words; others
-    /// ignore it.
+    /// The value after one more word. An array adds the word to `earlier`, the value of the earlier words. Types with a
+    /// single word ignore `earlier`.
     static func taking(_ word: Word, after earlier: Self?) -> Self
 
     var argumentText: String? { get }

@@ -8,7 +8,7 @@ package protocol ExpressibleByArgument: ArgumentValue where Word == Self {
 
     static func problem(with argument: String) -> String
 
-    /// The word for a member of config.json; `nil` if the member has another JSON type.
+    /// The word for a member of config.json; `nil` if the member's JSON type is wrong.
     static func argument(from json: JSONValue) -> String?
 
     static var memberExpectation: String { get }

@@ -9,7 +9,7 @@ package struct OtherProgram {
     /// Replaces this process with the program, which is in this program's directory or along the PATH.
     ///
     /// - Throws: ``CommandFailure`` with exit 66 if the program is not installed or cannot be started, and with 78 if
-    ///   it names another version or none.
+    ///   its version is unknown or differs from the version of this program.
     package func run(_ words: [String]) throws {
         guard let path = self.besideThisOne ?? ProgramLookup.path(of: self.name) else {
             throw CommandFailure(.missingInput, "\(self.name) is not installed: the package \(self.name) has it")

@@ -8,8 +8,8 @@ extension ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // The parent may have ignored SIGCHLD. This process would then get no exit status of its children.
         signal(SIGCHLD, SIG_DFL)
-        // The variable names the descriptor with messages for an ``Activator``'s program. If that program runs this
-        // one, this one must not read them.
+        // The variable names the descriptor from which an ``Activator``'s program reads its messages. If that program
+        // has started this process, this process must not read them.
         unsetenv(MessageFeed.launchVariable)
         Self.actAsInit()
         let words = Array(CommandLine.arguments.dropFirst())

@@ -42,7 +42,8 @@ package struct CommandConfiguration: Sendable {
     package var environment: [EnvironmentVariable] = []
     /// The other program that runs the command, with the words after the command's name; `nil`: this tool runs it.
     package var program: String?
-    /// Only for the tool itself: `words` that `program` has and this tool lacks. Errors about them name the program.
+    /// Only for the tool itself: commands and options (`words`) that only `program` has. Errors about them name
+    /// `program`.
     package var elsewhere: (words: [String], program: String)?
     /// Only for the tool itself: the pages of `help` that belong to no command.
     package var topics: [String]

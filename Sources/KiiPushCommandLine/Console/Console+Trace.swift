@@ -122,8 +122,8 @@ extension MessageRecord {
     }
 
     package var begunAttempts: Int {
-        // After `opened` and `retried`, attempts are numbered from 1 again. `isolated` is stored before its attempt
-        // starts: if the attempt ends the process, `started` is missing.
+        // After an event `opened` or `retried`, attempts are numbered from 1 again. The event `isolated` is stored
+        // before its attempt starts: if the attempt ends the process, the event `started` is missing.
         var (before, latest) = (0, 0)
         for event in self.events {
             switch event.kind {

@@ -24,8 +24,8 @@ package struct DecisionReport: Sendable {
         }
     }
 
-    /// - Throws: ``CommandFailure`` with exit 66 for an unknown message. Otherwise with exit 75 if a message's handler
-    ///   is running, or if no gateway has answered.
+    /// - Throws: ``CommandFailure`` with exit 66 for an unknown message, and with exit 75 if a message's handler is
+    ///   running or no gateway has answered.
     package func end(list: String) throws {
         if !self.missing.isEmpty {
             let them = self.missing.map { "#\($0)" }.joined(separator: ", ")

@@ -32,9 +32,9 @@ package struct StandardStream: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Opens `/dev/null` for each closed standard descriptor. Otherwise the next opened file, such as an inbox, could
-    /// get the number, and output would go into that file. The wrong access mode is intended: reading standard input
-    /// and writing output then fail, so that lost output does not count as written.
+    /// Opens `/dev/null` for each closed standard descriptor. Without this, a file that is opened later, such as an
+    /// inbox, could get the descriptor's number, and output would go into that file. The wrong access mode is intended:
+    /// reading standard input and writing output then fail, so that lost output does not count as written.
     static func reserveDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)] {
             if fcntl(descriptor, F_GETFD) == -1, errno == EBADF { _ = open("/dev/null", mode) }
@@ -62,7 +62,7 @@ package struct StandardStream: Sendable {
 }
 
 extension StopSignals {
-    /// Handles ^C and SIGTERM for a command. After the first signal, a reader that does not read no longer delays the
+    /// Handles ^C and SIGTERM for a command. After the first signal, unread output no longer delays the command's
     /// end.
     package static func ofCommand(asks: [Int32] = []) throws(SystemError) -> StopSignals {
         try StopSignals(asks: asks, whenStopped: { OutputQueue.limitWaiting() })

@@ -40,7 +40,7 @@ package struct Examination {
         }
     }
 
-    /// The result of `body`; `nil` if it did not end within `steps` times the limit or within the examination's time.
+    /// The result of `body`; `nil` if `body` did not end within `steps` times ``limit`` or the examination's time.
     package func inTime<Result: Sendable>(
         steps: Int = 1, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result? {

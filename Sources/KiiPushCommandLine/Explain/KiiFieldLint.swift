@@ -79,8 +79,8 @@ struct KiiFieldLint {
         }
     }
 
-    /// Kii writes the scope beside the keys that decide the kind. Without a scope, a short key is probably a custom
-    /// key.
+    /// Kii writes the scope beside the keys that decide the message's kind. Without a scope, a short key is probably a
+    /// custom key.
     private var missingScope: (MessageField, String)? {
         guard self.message.keyFamily == .short, let field = self.message.kindReason.field, !self.has(.scopeType)
         else { return nil }

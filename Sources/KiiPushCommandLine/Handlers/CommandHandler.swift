@@ -35,8 +35,8 @@ final class CommandHandler: OutsideHandler {
 
     func begin() {
         guard let directory else { return }
-        // Begins only activators whose process file an earlier run left. The others begin with their first message: an
-        // unused activator needs no thread.
+        // Begins only activators whose process file exists, because an earlier run of this command left the file. The
+        // remaining activators begin with their first message: an unused activator needs no thread.
         for number in LeftoverPrograms.numbers(in: directory) where number <= self.activators.count {
             self.activators[number - 1].begin()
         }

@@ -24,7 +24,7 @@ final class ForwardHandler: OutsideHandler {
         var until: String
     }
 
-    /// - Parameter endLeftovers: ends programs of an earlier run.
+    /// - Parameter endLeftovers: ends handlers' programs that an earlier run of this command left.
     /// - Throws: ``TransportError`` if the event loop cannot start.
     init(
         _ target: ForwardTarget, timeout: Duration, userAgent: String, endLeftovers: @escaping @Sendable () -> Void
@@ -86,8 +86,8 @@ final class ForwardHandler: OutsideHandler {
         case 204: return .done(.noData)
         case 200...299: return .done(.newData)
         case 300...399: return .failed("the server redirects (HTTP \(status)): forward to its new address")
-        // These statuses count as the handler's own. Other 4xx statuses may come from a web server or proxy in front of
-        // it.
+        // These statuses count as the handler's answer. Other 4xx statuses may come from a web server or proxy in front
+        // of the handler.
         case 400, 409, 410, 413, 415, 422: return .rejected("the server refused it (HTTP \(status))")
         case 400...499 where response.field(Self.refusal.name)?.lowercased() == Self.refusal.value:
             return .rejected("the server refused it (HTTP \(status))")

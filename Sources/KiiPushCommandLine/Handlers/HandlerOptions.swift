@@ -62,7 +62,7 @@ extension RunSettings {
     ///
     /// - Parameters:
     ///   - directory: the profile's directory, for files that name the running processes. After a crash, the next run
-    ///     ends these processes. `nil` for no files.
+    ///     of the command ends these processes. `nil` for no files.
     ///   - report: gets the events of the processes, on a thread that it must not block.
     /// - Throws: ``CommandFailure`` with exit 66 for a missing program; ``TransportError``.
     package func outsideHandler(

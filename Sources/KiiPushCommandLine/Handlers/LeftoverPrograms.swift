@@ -1,7 +1,7 @@
 package import KiiPushActivation
 import KiiPushCore
 
-/// Processes of an earlier run of a profile. A file in the profile's directory names each process.
+/// Handlers' processes that an earlier run of a command left. A file in the profile's directory names each process.
 package enum LeftoverPrograms {
     private static let firstFile = "activated"
 
@@ -9,8 +9,8 @@ package enum LeftoverPrograms {
         "\(directory)/\(Self.firstFile)" + (number == 1 ? "" : "-\(number)")
     }
 
-    /// Ends processes of an earlier run whose files have numbers above `count`. The first `count` activators of this
-    /// run end the other processes. Returns at once.
+    /// Ends leftover processes whose files have numbers above `count`. The `count` activators of the present run end
+    /// the processes with lower numbers. Returns at once.
     ///
     /// - Parameters:
     ///   - grace: the time from SIGTERM to SIGKILL; `nil` for the default.

@@ -16,7 +16,7 @@ package final class MessageNotes: Sendable {
         var isForgotten = false
     }
 
-    /// From this number of messages on, ``begin(_:_:isWatched:)`` drops messages without a running attempt.
+    /// From this number of messages on, ``begin(_:_:isWatched:)`` drops notes of messages without a running attempt.
     private static let most = 10_000
 
     private let notes = Locked<[MessageKey: [Note]]>([:])

@@ -39,7 +39,7 @@ package struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
         // A task, because the thread of the delivery must not block.
         Task {
             let answer = await self.outside.answer(to: message, context)
-            // Before `completion` is called, because the output that it causes shows this outcome.
+            // Before `completion` is called, because that call causes output, which shows this outcome.
             self.notes.end(message.key(context), attempt: context.attempt, answer.outcome)
             if case .postponed = answer.verdict {
                 // The next attempt has the same number, so this note must not remain.

@@ -92,8 +92,8 @@ package struct RunSettings: Sendable, Hashable {
 
     package var namesHandler: Bool { Self.handlers.contains { self.words[$0] != nil } }
 
-    /// Adds the file's settings that are missing here. If these settings name a handler, the file's settings about
-    /// handlers are ignored.
+    /// Adds the settings of `file` that `self` lacks. If `self` names a handler, the file's settings about handlers are
+    /// ignored.
     package func completed(from file: RunSettings?) -> RunSettings {
         var settings = self
         for (member, words) in file?.words ?? [:] where self.words[member] == nil {

@@ -1,7 +1,7 @@
 package import KiiPushCore
 
-/// A queue of agents' events for one reader. A slow reader does not delay the agents: it misses events, and gets their
-/// number.
+/// A queue of agents' events for one reader. A slow reader does not delay the agents: the reader misses events, and is
+/// told how many.
 package final class EventQueue: Sendable {
     package typealias Told = (agent: String?, notice: ControlNotice)
 
@@ -27,7 +27,7 @@ package final class EventQueue: Sendable {
 
     package func put(_ event: PushEvent, of agent: String? = nil) {
         self.state.withLock { state in
-            // After a missed event, later events count as missed too, until the reader gets their number.
+            // After a missed event, later events count as missed too, until the reader is told how many it has missed.
             guard state.missed == 0, state.waiting < Self.most else {
                 state.missed += 1
                 return

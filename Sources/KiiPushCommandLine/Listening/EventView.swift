@@ -82,7 +82,7 @@ package struct EventView {
     package mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
         let key = MessageKey(id: context.messageID)
-        // Already shown: an attempt keeps its number if its handler could not be started.
+        // The message was already shown: an attempt is repeated with its number if its handler could not be started.
         guard self.open[key]?.line?.context.attempt != context.attempt else { return false }
         let line = MessageFormat.Line(message: message, context: context, time: .now())
         self.open[key] = Open(attempt: context.attempt, line: line)

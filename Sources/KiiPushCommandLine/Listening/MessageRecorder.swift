@@ -9,15 +9,15 @@ package final class MessageRecorder: Sendable {
 
     /// Opens a recording to append to it, or creates one with mode 0600.
     ///
-    /// - Throws: ``CommandFailure`` with exit 73 if the file cannot be written. Also if a regular file belongs to
-    ///   another user, or is neither empty nor a recording: senders' text must not get into other files.
+    /// - Throws: ``CommandFailure`` with exit 73 if the file cannot be written, or if a regular file belongs to another
+    ///   user, or is neither empty nor a recording. Senders' text must get into recordings only.
     package init(_ path: String) throws {
         func failure(_ reason: String, _ hint: String? = nil) -> CommandFailure {
             CommandFailure(.cannotCreate, "cannot write \(path): \(reason)", hint: hint)
         }
         var before = stat()
         let isFile = stat(path, &before) != 0 || before.st_mode & S_IFMT == S_IFREG
-        // Only a file is opened for reading too. This process would otherwise count as a reader of its own pipe.
+        // Only a regular file is opened for reading too. A process that opens a pipe for reading counts as its reader.
         let descriptor = open(path, (isFile ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(errorText(errno)) }
         self.output = OutputQueue(descriptor: descriptor, name: path)

@@ -1,8 +1,8 @@
 package import KiiPushActivation
 package import KiiPushCore
 
-/// Shows agents' and their program's events on the console. Outcomes of messages go to the journal too, if there is
-/// one. An actor, because several tasks call it.
+/// Shows events of agents and of handlers' programs on the console. Outcomes of messages go to the journal too, if
+/// there is one. An actor, because several tasks call it.
 package actor RunView {
     private let console: Console
     private var view: EventView

@@ -58,8 +58,7 @@ struct AgentMetrics {
         }
     }
 
-    /// Counts the end of an attempt, and the outcome of the message if `settles`. An undecodable message, for example,
-    /// has no attempt.
+    /// Counts the outcome of the message if `settles`, and the end of its attempt if an attempt was started.
     private mutating func end(
         _ message: MessageKey, _ outcome: String, _ errorType: String? = nil, settles: Bool,
         at now: ContinuousClock.Instant

@@ -79,8 +79,8 @@ package actor MetricsPublisher {
         await self.writeFile()
     }
 
-    /// Replaces the file, which every user may read. Without flushing: after a crash of the machine, the next run
-    /// writes it again.
+    /// Replaces the file, which every user may read. Flushes nothing to the disk: after a crash of the machine, the
+    /// restarted command writes the file again.
     private func replace(_ file: String, with text: String) throws(FileError) {
         try OwnFile.replace(file, with: Array(text.utf8), mode: 0o644, isDurable: false)
         self.written = text

@@ -10,8 +10,8 @@ package struct EmulatorRuntimeFile: Sendable {
 
     /// The running emulator; `nil` if none is running.
     ///
-    /// A killed emulator leaves its file behind. Another process may then have its ID and its port. So the process must
-    /// belong to this user, and must have written the file itself.
+    /// A killed emulator leaves its file behind. A later process may get the emulator's process ID and port. So the
+    /// process with this ID must belong to this user, and must have written the file itself.
     ///
     /// - Throws: ``FileError`` if another user owns the file or may read it: the user's requests could go to that
     ///   user's server. ``CommandFailure`` with exit 78 for wrong content.

@@ -48,8 +48,8 @@ struct DeadLetterOptions: ParsableArguments {
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
-    /// Applies the decision to each message, through the process that receives with the inbox. Without such a process
-    /// it changes the inbox itself.
+    /// Applies the decision to each message, through the process that receives with the inbox. If no process receives,
+    /// this command changes the inbox itself.
     func change(
         _ decision: PushRuntime.Decision, _ change: (PushRuntime, Int64) async throws -> MessageDecision,
         _ remoteChange: (ControlClient, Int64) throws -> MessageDecision

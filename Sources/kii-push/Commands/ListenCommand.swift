@@ -126,8 +126,8 @@ struct ListenCommand: ParsableCommand {
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
         if self.inMemory { configuration.inbox = .memory }
-        // One message at a time by default, so that the output is in order. Always with --count, so that no message
-        // starts after the last one.
+        // One message at a time by default, so that the output is in order. With `--count` it is always one at a time,
+        // so that no handler starts after the last counted message.
         configuration.concurrentHandlers = count == nil ? self.handler.jobs?.value ?? 1 : 1
         if self.handler.isGiven { configuration.shutdownGrace = HandlerOptions.longest }
         var settings = self.handler.settings
@@ -149,7 +149,8 @@ struct ListenCommand: ParsableCommand {
                 PushAgent(runtime: runtime, configuration: identity, handler: view)
             }
         if let bridge {
-            // Ends programs of an earlier run. Without the lock, they may be programs of another process that receives.
+            // Ends programs that an earlier run of the command left. If this process does not hold the lock, another
+            // process may still use these programs.
             if try await runtime.locksStateDirectory() { bridge.outside.begin() }
         }
         let ending = try await Listening(

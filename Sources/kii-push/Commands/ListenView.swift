@@ -23,8 +23,8 @@ final class ListenView: RemoteNotificationHandler {
         var isStopping = false
         var lastTrouble: String?
         var told: [PushEvent] = []
-        /// Whether the view shows messages at once. Before the connection's state is shown, they wait in `held` for at
-        /// most 5 s.
+        /// Whether the view shows messages at once. Before the connection's state is shown, messages wait in `held` for
+        /// at most 5 s.
         var isOpen = false
         var held: [Call] = []
     }
@@ -78,7 +78,7 @@ final class ListenView: RemoteNotificationHandler {
         do {
             let isNew = try self.show(call)
             try StandardStream.output.waitUntilWritten()
-            // After the message was shown: the next run shows and records a message that could not be shown.
+            // Records the message after showing it: the next `listen` shows and records messages that were not shown.
             if isNew { try self.style.recorder?.record(call.message, call.context) }
             try self.style.recorder?.waitUntilWritten()
             self.answer(call)
@@ -114,8 +114,8 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    /// Gives up a message that could not be shown or recorded. The next run shows it again. With an inbox in memory the
-    /// attempt fails.
+    /// Gives up a message that could not be shown or recorded. The next `listen` shows the message again. With an inbox
+    /// in memory the attempt fails.
     private func leave(_ call: Call, since error: any Error) {
         if self.state.withLock({ $0.setsAside }) { call.completion.setAside() }
         // If nobody reads the output, the command is ending already.
@@ -147,8 +147,9 @@ final class ListenView: RemoteNotificationHandler {
         if isStopping { answer() } else { self.endings.continuation.yield(.counted) }
     }
 
-    /// Answers a message or command that the filter hides. A later run handles it. With an inbox in memory the answer
-    /// is `noData`, because a message that is set aside would delay the acknowledgement of later messages.
+    /// Answers a message or command that the filter hides: sets it aside for the next process that receives. With an
+    /// inbox in memory the answer is `noData`, because a message that is set aside would delay the acknowledgement of
+    /// later messages.
     fileprivate func hide(_ completion: FetchCompletion) {
         guard self.state.withLock({ $0.setsAside }) else {
             completion(.noData)
@@ -169,7 +170,8 @@ final class ListenView: RemoteNotificationHandler {
                 return (state.answerLast.take(), state.held)
             }
             answer?()
-            // Not shown, because this thread must not block on output. If the inbox is a file, the next run shows them.
+            // The held messages are not shown, because this thread must not block on output. If the inbox is a file,
+            // the next `listen` shows them.
             for call in held { call.completion.setAside() }
         case .message(let message) where !message.isSaid && self.bridge == nil: break
         default:
@@ -247,7 +249,7 @@ final class ListenView: RemoteNotificationHandler {
 }
 
 /// ``ListenView`` for agents that also handle commands of thing-if: a program or server handles them, or a filter
-/// leaves them to a later run.
+/// leaves them to the next process that receives.
 struct CommandTakingView: RemoteNotificationHandler, ThingCommandHandler {
     let messages: ListenView
     let bridge: OutsideBridge?

@@ -43,7 +43,8 @@ struct RegisterCommand: ParsableCommand {
         var account = self.principal.account ?? former ?? .pseudoUser
         if let password = try self.principal.password() { profile.credentials.password = password }
         if account != .pseudoUser, profile.credentials.password == nil {
-            // `register` shows no origins. Later commands find the password in the registration's file.
+            // The origin `.standard` does not matter: `register` shows no origins, and later commands read the password
+            // from the registration's file.
             profile.credentials.password = Setting(try self.principal.askedPassword(of: account), .standard)
         }
         let isReplacing = try self.isReplacing(profile, by: account, in: cloud, console: console)

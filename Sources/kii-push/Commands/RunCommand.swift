@@ -46,7 +46,7 @@ struct RunCommand: ParsableCommand {
                 "KII_PUSH_STORE is set: be a gateway of that fleet with 'kii-push-gateway run', or the profile's receiver with "
                     + "'--profile NAME'")
         }
-        // An option may require another option, which only the file has.
+        // If the options name no handler, config.json may name the handler that the options require.
         guard self.own.namesHandler, let problem = self.own.problem({ "'\(RunSettings.option($0))'" }) else { return }
         throw CommandFailure(.usage, problem)
     }
@@ -137,7 +137,7 @@ struct RunCommand: ParsableCommand {
         if let keepAlive = settings.options.keepAlive { identity.keepAlive = keepAlive.duration }
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
-        // As many handlers as the receiver takes messages at once: more would wait for it while their time limit runs.
+        // As many handlers as the receiver has room for: further handlers would wait while their time limit runs.
         configuration.concurrentHandlers = receiver.concurrency
         let runtime = try PushRuntime(configuration: configuration)
         let offline = service.offlineLimit(settings.options.exitWhenOffline?.duration)

@@ -39,7 +39,7 @@ struct SendTopicCommand: ParsableCommand {
         let message = try self.content.assembled()
         try await self.cloud.withSession { session in
             let topic = Topic(self.topic.id, in: try session.scope(self.topic.scope))
-            // By default only its creator, the administrator, may send to a topic of the app.
+            // By default only the administrator, who creates the app's topics, may send to them.
             let sender = try session.sender(in: topic.scope)
             let call = try message.call(to: .topic(topic))
             if try self.sending.isShown(call, as: sender.role, in: session) { return }

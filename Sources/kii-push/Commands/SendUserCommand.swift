@@ -58,7 +58,7 @@ extension CloudSession {
             registration.payload != .apns
         else { return nil }
         let reason = "nobody will see the alert: profile '\(self.profile.name)' receives over MQTT, without alerts"
-        // Only the emulator supports other payloads.
+        // Only the emulator supports `--payload`.
         guard self.cloud.source == .emulator else { return reason }
         return "\(reason); to receive them, run: kii-push register --payload apns\(self.profile.option)"
     }

@@ -39,8 +39,8 @@ extension DoctorSession {
         }
     }
 
-    /// Asks the process that receives as this profile about its connection. A second connection would end its
-    /// connection.
+    /// Asks the process that receives as this profile about its connection. A connection of this command would end the
+    /// connection of that process.
     private func findings(of holder: String) async -> BrokerFindings {
         let reason = "\(holder) receives as this profile, and a second connection would knock it off"
         let unknown = BrokerFindings(connack: .unknown(reason))

@@ -11,7 +11,7 @@ struct NetworkChecks: Sendable {
     let report: PushRuntime.Inspection?
     let failure: TransportError?
     let now: Timestamp
-    /// The broker's blocked port for MQTT over TLS, if these checks are of its port for WebSocket.
+    /// The broker's blocked port for MQTT over TLS, if these checks are about the broker's port for WebSocket.
     var swallowedPort: UInt16?
 
     private var place: String { "\(self.host):\(self.port)" }

@@ -13,7 +13,8 @@ actor AttachedListening {
     /// The longest wait for the next process that receives. A service manager pauses before a restart.
     private static let patience = Duration.seconds(15)
 
-    /// Attaches to the process. Later events wait for ``run(timeout:)``; beyond 1 MiB the process only counts them.
+    /// Attaches to the process that receives. Later events wait for ``run(timeout:)``; beyond 1 MiB they are only
+    /// counted.
     init(
         _ client: ControlClient, directory: String, _ style: EventView.Style, installationID: String, count: Int?
     ) throws {

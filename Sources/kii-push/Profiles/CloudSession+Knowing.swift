@@ -38,8 +38,8 @@ extension CloudSession {
         }
     }
 
-    /// Whether the profile is subscribed to a target. `nil` for a subscription made through the profile that has ended,
-    /// or about which the cloud refuses to tell, as after the user has left the topic's group.
+    /// Whether the profile is subscribed to a target. `nil` if a subscription made through the profile has ended, or if
+    /// the cloud refuses to tell about such a subscription, as after the user has left the topic's group.
     func isSubscribed(
         _ principal: Principal, to target: SubscriptionTarget, known source: SubscriptionSource
     ) async throws -> Bool? {

@@ -56,8 +56,8 @@ struct ProfileSettings: Sendable {
         self.emulator = emulator
     }
 
-    /// The settings that `register` stores: its own options, and stored options of its last run. `allowsPlainHTTP` is
-    /// stored from files too.
+    /// The settings that `register` stores: its own options, and the options stored by the former `register`.
+    /// `allowsPlainHTTP` is stored even if it comes from a file.
     var terms: SavedProfile.Terms {
         func kept(_ setting: Setting<String>?) -> String? {
             switch setting?.origin {

@@ -6,8 +6,8 @@ import KiiPushDesktop
 struct RunReceiver: Sendable {
     enum Kind: Sendable {
         case outside(any OutsideHandler)
-        /// A program with this library. `Presentation` shows its alerts. `endLeftovers` ends programs of an earlier
-        /// run.
+        /// A program with this library. `Presentation` shows its alerts. `endLeftovers` ends programs that an earlier
+        /// run of the command left.
         case activator(Activator, Presentation?, endLeftovers: @Sendable () -> Void)
     }
 
@@ -57,7 +57,8 @@ struct RunReceiver: Sendable {
         case .outside(let outside): await outside.stop()
         case .activator(let activator, let presentation, _):
             await activator.stop()
-            // Removes the alerts, because this process can no longer handle clicks. The next run shows them again.
+            // Removes the alerts, because this process can no longer handle clicks. The next `kii-push run` shows them
+            // again.
             presentation?.presenter.close()
         }
     }

@@ -34,8 +34,8 @@ struct RunSession: Sendable {
         let end = ContinuousClock.now + patience
         while true {
             do {
-                // Locks the state directory before it ends programs of an earlier run. Otherwise it could end programs
-                // of another process that receives.
+                // Locks the state directory first. Without the lock, this process could end programs of another process
+                // that receives.
                 _ = try await self.runtime.ledger()
                 await self.metrics?.count(inboxOf: self.runtime)
                 self.receiver.begin()
@@ -44,7 +44,7 @@ struct RunSession: Sendable {
                 try? await Task.sleep(for: .milliseconds(100))
                 continue
             } catch PushAgentError.file(let error) where error.isTemporary && !Task.isCancelled {
-                // As in the agent: a disk that is full for a while must not end the service.
+                // Tries again after a pause: a disk that is full for a while must not end the service.
                 let pause = Duration.seconds(5)
                 events.put(.disconnected(reason: error.description, retryIn: pause))
                 try? await Task.sleep(for: pause)
