@@ -3,8 +3,8 @@ extension PushAgent {
     /// for none.
     ///
     /// An `aps` without `badge`, or with a `badge` of zero or less, clears the number. A message without `aps`, the
-    /// usual form over MQTT, does not change it. A file keeps the number for the next run. If a ``MessageFeed`` keeps a
-    /// number, the badge is the feed's number.
+    /// usual form over MQTT, does not change it. A file keeps the number for the agent's next run. If a
+    /// ``MessageFeed`` keeps a number, the badge is the feed's number.
     ///
     /// - Source: UIKit's `applicationIconBadgeNumber`; the key `badge` of `aps`.
     public var badge: Int? { self.keptBadge.number }
@@ -18,8 +18,8 @@ extension PushAgent {
     /// - Parameter number: the number; `nil`, zero or less for none.
     public func setBadge(_ number: Int?) { self.keptBadge.set(number) }
 
-    /// Presents again the messages of earlier runs that the user has not answered. The handler gets messages that
-    /// cannot be presented.
+    /// Presents again the messages of the agent's earlier runs that the user has not answered. The handler gets
+    /// messages that cannot be presented.
     func presentAgain(_ installations: [(key: Int64, id: String)], _ core: PushRuntime.Core) async {
         defer { self.desk.endRestoring() }
         // Waits for a turn of the loop, which writes earlier answers: no answered message should be presented again.

@@ -6,8 +6,8 @@ extension PushAgent {
     /// the endpoint.
     ///
     /// - Parameter replacing: whether to discard the registration on file and begin anew. A pseudo user is then lost.
-    ///   If the user or thing stays the same, the next run delivers unfinished messages of the old installation.
-    ///   Otherwise they wait for `kii-push inbox adopt`. Default: no.
+    ///   If the user or thing stays the same, the agent's next run delivers unfinished messages of the old
+    ///   installation. If the user or thing changes, the messages wait for `kii-push inbox adopt`. Default: no.
     /// - Throws: ``PushAgentError``; ``KiiInputError`` for an invalid subscription or installation member;
     ///   ``TransportError`` and ``KiiError`` if the cloud or the broker fails; `CancellationError`.
     @discardableResult
@@ -122,7 +122,7 @@ extension PushAgent {
                     try await self.keepSubscribed()
                     return nil
                 }
-                // Without this, a normal return would wait for the other task.
+                // A normal return waits for the group's other task, so that task must be cancelled.
                 defer { group.cancelAll() }
                 while let ended = try await group.next() {
                     if let reception = ended { return reception }

@@ -164,8 +164,8 @@ public final class PushAgent: Sendable {
         try self.enrolment.stateOnFile()?.registration
     }
 
-    /// The registration on file of an agent in a state directory; `nil` before it has registered. The agent may run in
-    /// another process: this sends no request and takes no lock.
+    /// The registration on file of an agent in a state directory; `nil` before the agent has registered. The agent may
+    /// run in another process: this method sends no request and takes no lock.
     ///
     /// - Throws: ``FileError``.
     public static func registration(

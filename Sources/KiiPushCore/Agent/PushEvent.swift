@@ -25,9 +25,9 @@ public enum PushEvent: Sendable {
     case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
     /// The agent cannot do part of its work until ``recovered(_:)``. Another event follows if the reason changes.
     case trouble(Trouble, reason: String)
-    /// The agent does this work again.
+    /// A trouble has ended: the agent again does the work that it could not do.
     case recovered(Trouble)
-    /// An incident that has no end of its own. `messages` counts removed messages; `nil` for other incidents.
+    /// An incident. No later event reports its end. `messages` counts removed messages; `nil` for other incidents.
     case notice(Notice, reason: String, messages: Int? = nil)
     /// The inbox file was damaged, removed, emptied, or replaced by an older copy. The library keeps the old file, if
     /// there is one, at `path`, its log at `path` with `-wal` added, and its count of messages with `-mark` added.
@@ -57,7 +57,8 @@ public enum PushEvent: Sendable {
         /// messages. It still delivers stored messages. Retry or drop dead letters.
         case receiving
         /// The agent cannot write one of its own files. It keeps the new state, such as a token, in memory, and writes
-        /// the file with the next change or at the end of the run. If the process ends before, the new state is lost.
+        /// the file with the next change or when the agent stops. If the process ends before the write, the new state
+        /// is lost.
         case saving
         /// The agent cannot read stored messages from the inbox. It retries every second. It still stores and
         /// acknowledges new messages.
@@ -78,8 +79,8 @@ public enum PushEvent: Sendable {
         /// it. Each receiver gets only some of the messages. Stop the other receiver, or receive as another user or
         /// thing: each user or thing has one MQTT installation.
         ///
-        /// Until then, the agent pauses for up to 5 min after a connection of less than 30 s. It reports this once, and
-        /// again after a longer connection.
+        /// While both receive, the agent pauses for up to 5 min after a connection of less than 30 s. It reports the
+        /// other receiver once, and again after a longer connection.
         case takenOver = "taken over"
         /// The disk was full. The inbox removed records of handled messages earlier than
         /// ``PushRuntime/Bounds/handledKeptFor`` and ``PushRuntime/Bounds/handledKeptBytes`` say. If the broker repeats

@@ -20,8 +20,8 @@ public struct PushService: Sendable {
     ///
     /// SIGTERM, SIGINT and a cancelled task stop gracefully: running handlers get
     /// ``PushRuntime/Configuration/shutdownGrace``. A second signal ends the process at once, with status 128 plus the
-    /// signal's number. The next run then repeats the messages of running handlers. A signal that the process ignores
-    /// stays ignored. `run` restores the former signal actions before it returns.
+    /// signal's number. An agent's next run then delivers the messages of running handlers again. A signal that the
+    /// process ignores stays ignored. `run` restores the former signal actions before it returns.
     ///
     /// `run` sends systemd `READY=1` once every agent has been connected, `STATUS=` whenever a connection changes,
     /// `STOPPING=1`, and `WATCHDOG=1` while all agents are alive. An agent is alive on three conditions:

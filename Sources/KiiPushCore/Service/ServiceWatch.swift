@@ -2,7 +2,7 @@ package final class ServiceWatch: Sendable {
     package struct Watched: Sendable {
         fileprivate let agents: [PushAgent]
         fileprivate let limits: Watchdog.Limits
-        /// The longest time that an attempt in another process is past its deadline; zero if none is late.
+        /// The longest time that another process is past the deadline for a message; zero if none is late.
         fileprivate let overdue: @Sendable () -> Duration
         fileprivate let status: @Sendable () -> String
         /// Like systemd's watchdog, this clock does not count sleeps of the machine.

@@ -4,11 +4,11 @@ package struct Watchdog: Sendable {
         /// The longest silence of the broker on an open connection. Default 100 s: the keep-alive interval, the
         /// broker's answer and a margin.
         package var silence = Duration.seconds(100)
-        /// The longest time that an attempt may run past its deadline. Default 60 s.
+        /// The longest time that an attempt to handle a message may run past its deadline. Default 60 s.
         package var overdue = Duration.seconds(60)
 
-        /// - Parameter grace: the time that another program gets to end; `nil` for 5 s. ``overdue`` is at least twice
-        ///   that time, plus 30 s for a busy machine.
+        /// - Parameter grace: the time that the program for a message gets to end; `nil` for 5 s. ``overdue`` is at
+        ///   least twice that time, plus 30 s for a busy machine.
         package init(grace: Duration? = nil) {
             if let grace { self.overdue = max(self.overdue, grace * 2 + .seconds(30)) }
         }
@@ -32,7 +32,7 @@ package struct Watchdog: Sendable {
         self.interval = .microseconds(microseconds / 2)
     }
 
-    /// Returns why the service is not alive, or `nil`. `attemptOverdue` is for attempts outside this process.
+    /// Returns why the service is not alive, or `nil`. `attemptOverdue` is how late another process is with a message.
     package func complaint(_ health: AgentHealth, attemptOverdue: Duration, _ limits: Limits) -> String? {
         if let silence = health.brokerSilence, silence > limits.silence {
             return "the broker has not been heard for \(silence.text)"

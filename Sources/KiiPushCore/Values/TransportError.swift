@@ -11,9 +11,9 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         /// The server may require a client certificate. A TLS 1.2 server gives the same answer if it shares no protocol
         /// with the client.
         case clientCertificateRequired
-        /// TLS failed for another reason.
+        /// TLS failed for a reason that has no case of its own.
         case tlsFailed
-        /// The server did not open a WebSocket, or broke its protocol.
+        /// The server did not open a WebSocket, or violated the WebSocket protocol.
         case webSocketFailed
         /// Time ran out.
         case timedOut
@@ -25,7 +25,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case invalidConfiguration
         /// The transport was shut down.
         case shutDown
-        /// Another failure. The description gives details.
+        /// A failure that has no case of its own. The description gives details.
         case other
     }
 

@@ -8,7 +8,7 @@ extension AgentSession {
             }
             for adoption in adoptions { self.note(adoption) }
         } catch let error as InboxError {
-            // After a failure of the store, the next start adopts the messages.
+            // After a failure of the store, the agent's next run adopts the messages.
             if [.full, .locked, .io, .away].contains(error.kind) { return }
             throw PushAgentError(error, in: runtime.configuration.stateDirectory)
         }

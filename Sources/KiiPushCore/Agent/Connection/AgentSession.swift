@@ -123,7 +123,7 @@ final class AgentSession: Sendable {
 
     /// Receives until the task is cancelled, or until the cloud names another installation or topic.
     ///
-    /// - Returns: the other endpoint; `nil` if the task was cancelled.
+    /// - Returns: the endpoint that the cloud named; `nil` if the task was cancelled.
     /// - Throws: ``PushAgentError``, or a lasting error of the cloud or of libcurl.
     func run(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         self.agent.link.withLock { [link = self.link] in $0 = link }
@@ -165,7 +165,7 @@ final class AgentSession: Sendable {
     private func receive(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         var endpoint = first
         var isFetched = false
-        // Refusals of the subscription in a row after which the cloud named the same endpoint.
+        // Counts refusals of the subscription in a row. After each, the cloud named the same endpoint.
         var confirmedRefusals = 0
         let (hub, waits) = (self.agent.hub, self.agent.runtime.waits)
         while true {
@@ -189,7 +189,8 @@ final class AgentSession: Sendable {
             let refreshes =
                 decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired
             var reason = end.reason(decision.pattern)
-            // If the agent asks for a new endpoint at once, one event later reports the refusal and the answer.
+            // If the agent asks for a new endpoint at once, one event later reports the refusal and the cloud's
+            // answer.
             var isTold = !(end.refusesEndpoint && decision.delay == .zero)
             if isTold { hub.emit(.disconnected(reason: reason, retryIn: decision.delay)) }
             try await waits.pass(decision, policy, since: mark)
@@ -229,7 +230,7 @@ final class AgentSession: Sendable {
     /// Waits for the end of the connection. If the endpoint expires meanwhile, asks the cloud for the new one: the
     /// broker may keep an expired topic open although no more messages arrive on it.
     ///
-    /// - Returns: the end, or the other endpoint from the cloud while the connection is open.
+    /// - Returns: the end; or `other`, the cloud's different endpoint, while the connection is still open.
     private func outcome(of endpoint: inout MQTTEndpoint) async throws -> (Outcome, other: MQTTEndpoint?) {
         // The pauses grow even if the cloud repeatedly names expired endpoints.
         var policy = ReconnectPolicy(configuration: self.agent.reconnect)

@@ -354,7 +354,7 @@ extension BrokerLink {
         self.timer = (id, deadline)
     }
 
-    /// Tests the connection, which the broker may have ended during the sleep.
+    /// Tests the connection, which the broker may have ended during the machine's sleep.
     func wokeUp() {
         guard self.connectedAt != nil else { return }
         self.isProbing = true

@@ -90,7 +90,7 @@ package struct ClosurePattern: Sendable {
             + "installation, for one receiver: stop the other one, or receive as another user or thing"
     }
 
-    /// Notes a connection that ended in another way, or a failed attempt (`nil`).
+    /// Notes a connection whose end is no sign of another receiver, or a failed attempt (`nil`).
     package mutating func endedOtherwise(after lifetime: Duration?) {
         if !self.isTakenOver || lifetime.map({ $0 >= self.stableAfter }) ?? false { self.forget() }
     }

@@ -45,7 +45,7 @@ enum ControlSocket {
         guard let socket = FileDescriptor(socket: AF_UNIX) else {
             throw .system(path: path, operation: "make", code: errno)
         }
-        // connect(2) must not block for ever if the process is stopped or has too many clients.
+        // connect(2) must not block for ever if the receiving process is stopped or has too many clients.
         socket.limit(SO_SNDTIMEO, to: patience)
         let address = sockaddr_un(ControlSocket.path(in: "/proc/self/fd/\(parent.number)").utf8)
         let failed = withExtendedLifetime(parent) { address.withAddress { body(socket.number, $0, $1) } }

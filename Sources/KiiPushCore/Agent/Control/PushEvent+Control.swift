@@ -22,7 +22,7 @@ extension PushEvent {
         }
     }
 
-    /// `nil` for an event of a later version.
+    /// `nil` for an event that only a later version of the library knows.
     init?(controlValue value: JSONValue) {
         if let event = MessageEvent(controlValue: value) {
             self = .message(event)

@@ -21,7 +21,7 @@ package struct ReceiverFolder: Sendable {
         let digest = SHA256.hexadecimal(Array(target.utf8)).prefix(8)
         for name in ["\(name)", "\(name).\(digest)"] {
             let path = "\(self.path)/\(name)"
-            // A killed process may have left the link. A new link notifies watchers of the folder.
+            // A killed process may have left the same link. Only a new link notifies the folder's watchers.
             if Directory.resolved(path) == target { unlink(path) }
             if symlink(target, path) == 0 { return ReceiverLink(path: path, target: target) }
         }

@@ -21,8 +21,8 @@ package struct AgentState: Sendable, Hashable {
     /// Whether the agent lost a session because its topic or installation changed, and has not reported the loss yet.
     package var lostSession = false
     var retained: RetainedMessage.Note?
-    /// Whether the last run with this session had its inbox in a file. A run with the inbox in memory may have begun a
-    /// new session that is unknown to the file.
+    /// Whether the agent's last run with this session had its inbox in a file. A run with the inbox in memory may have
+    /// begun a new session that is unknown to the file.
     var usesInboxFile = false
     var usesWebSocket = false
 

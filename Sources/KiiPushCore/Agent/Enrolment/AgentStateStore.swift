@@ -90,7 +90,7 @@ final class AgentStateStore: Sendable {
         if self.failure != nil { try await self.save() }
     }
 
-    // The loop's thread writes, because writing blocks. It writes the state in memory at that moment, so an earlier
+    // The loop's thread writes, because writing blocks. The thread takes the newest state from memory, so an earlier
     // state does not overwrite a later one.
     private func save() async throws {
         let written = OneShot<Result<Void, any Error>>()

@@ -62,7 +62,7 @@ final class Enrolment: Sendable {
     }
 
     /// Returns the endpoint on file until it expires, or longer while the cloud's `Retry-After` lasts or the cloud
-    /// fails. With `refreshing`, or after a change of the members, returns only the cloud's answer.
+    /// fails. With `refreshing`, or after a change of the installation's members, returns only the cloud's answer.
     func endpoint(refreshing: Bool = false) async throws -> MQTTEndpoint {
         let kept = refreshing || self.wantsOtherMembers ? nil : self.current?.endpoint
         if let kept, self.endpointTimeLeft ?? .seconds(1) > .zero || self.endpointPause > .zero { return kept }
@@ -101,8 +101,8 @@ final class Enrolment: Sendable {
 
     /// Notes that the broker has the agent's session. Runs on the loop's thread, because writing blocks.
     ///
-    /// If the write fails, the agent may not notice a later loss of the session, or the next run may handle repeated
-    /// messages as new ones.
+    /// If the write fails, the agent may not notice a later loss of the session, or may handle repeated messages as
+    /// new ones in its next run.
     func sessionOpened(withInboxFile: Bool, usesWebSocket: Bool) {
         self.store.updateOnLoop { state in
             state.hasSession = true
@@ -119,7 +119,7 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Notes that this run keeps its inbox in memory. Call this method before CONNECT.
+    /// Notes that the inbox is now in memory. Call this method before CONNECT.
     func leavesInboxFile() async throws { try await self.store.update { $0.usesInboxFile = false } }
 
     func authorized<Result>(_ body: (KiiSession) async throws -> Result) async throws -> Result {
@@ -133,7 +133,7 @@ final class Enrolment: Sendable {
     }
 
     /// Whether the cloud refuses the agent's credentials. If the account can sign in again, the agent has already tried
-    /// a new token, and the refusal concerns this call only.
+    /// a new token, and the cloud refuses only the failed call.
     func refusesCredentials(_ error: any Error) -> Bool {
         switch error {
         case PushAgentError.signInRefused, PushAgentError.pseudoUserLost: true

@@ -6,7 +6,7 @@ package struct PendingSubscription: Sendable {
     package private(set) var due: MonotonicInstant
     /// Delays after temporary failures.
     private var reconnect: ReconnectPolicy
-    /// Delays after all other failures.
+    /// Delays after failures that are not temporary.
     private var retry: Backoff
     package private(set) var refusals = 0
 

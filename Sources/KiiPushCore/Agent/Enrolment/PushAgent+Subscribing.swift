@@ -11,7 +11,7 @@ extension PushAgent {
         var pending = self.configuration.subscriptions.map { target in
             PendingSubscription(target, reconnect: self.reconnect, retry: self.subscriptionRetry, now: .now())
         }
-        // One call at a time. A subscription that waits does not delay the others.
+        // One call to the cloud at a time. A subscription that waits does not delay the others.
         while let index = pending.indices.min(by: { pending[$0].due < pending[$1].due }) {
             let target = pending[index].target
             do {

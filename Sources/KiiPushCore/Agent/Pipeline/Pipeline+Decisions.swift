@@ -60,7 +60,8 @@ extension Pipeline {
         }
     }
 
-    /// The time since a handler was called with the message. `nil` if none was; afterwards no worker can call one.
+    /// The time since a handler was called with the message. Before returning `nil`, makes sure that no worker can
+    /// still call a handler with the message.
     private func runningTime(of messageID: Int64) -> Duration? {
         // Earlier answers may be about this message.
         self.followCommitted()

@@ -36,7 +36,7 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Running calls go on, and their answers count.
+    /// Running handlers go on, and their answers count.
     package func detach(installation: Int64) {
         self.attachments[installation] = nil
         self.scheduler.detached(installation)
@@ -44,7 +44,7 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Starts no more calls. Running calls go on, and their answers count.
+    /// Calls no more handlers. Running handlers go on, and their answers count.
     package func drain() {
         self.scheduler.drain()
         self.declineClaims { _ in true }
@@ -74,7 +74,7 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Passes messages of an earlier run to the handler, since they cannot be presented now.
+    /// Passes messages of the agent's earlier runs to the handler, since they cannot be presented now.
     func unpresented(_ sequences: [Int64], installation: Int64) {
         self.turn.changes += sequences.map {
             MessageChange(sequence: $0, installation: installation, verdict: .unpresented)
@@ -224,10 +224,11 @@ extension Pipeline {
         if let retryAt { self.alarm.set(for: max(retryAt, self.loop.now)) }
     }
 
-    /// The longest delay of an answer that nobody waits for.
+    /// The longest delay of a handler's answer that nobody waits for.
     private static let answersKept: Duration = .milliseconds(10)
 
-    /// Whether a row, a broker, a source or a person waits for an answer. If not, a later turn collects the answers.
+    /// Whether a row, a broker, a source or a person waits for a handler's answer. If not, a later turn collects the
+    /// answers.
     private var awaitsAnswers: Bool {
         self.store.isDurable || self.hasGates || self.scheduler.isIdle || self.scheduler.isObserved
             || !self.waits.isEmpty || self.scheduler.hasQueues
@@ -270,7 +271,7 @@ extension Pipeline {
                 case .calls(let installation?): self.scheduler.isIdle(installation)
                 case .calls(nil): self.scheduler.isIdle
                 case .writing:
-                    // With a shared store, waits only for the earlier commits, since a next commit is nearly always
+                    // With a shared store, waits only for the earlier commits, since a later commit is nearly always
                     // under way.
                     self.withheld.isEmpty
                         && (self.turn.isEmpty && !self.isCommitUnderWay

@@ -373,7 +373,7 @@ package final class Pipeline: TurnDelegate {
         self.release()
     }
 
-    /// Releases the links, which retain the pipeline. Otherwise the inbox stays open.
+    /// Releases the links: they retain the pipeline, which keeps the inbox open.
     package func release() {
         self.turn = Turn()
         self.withheld = [:]

@@ -9,7 +9,7 @@ final class Reactions: ReactionTaker {
     }
 
     func opened(_ opening: DeliveryOpening) -> Bool {
-        // An answer to an earlier attempt must not end the message during its new attempt.
+        // The opening causes a new attempt. An answer to an earlier attempt must not end the message meanwhile.
         self.tell(closing: opening.message.sequence) { $0.opened(opening) }
     }
 

@@ -13,7 +13,8 @@ extension PushRuntime {
         /// The most waiting messages in memory; the others stay in the inbox file. 4 to 1,000,000. No effect with an
         /// inbox in memory.
         package var messagesInMemory = 1000
-        /// The most bytes of payload and topic of these messages. 1 MiB at least. No effect with an inbox in memory.
+        /// The most bytes of payload and topic of waiting messages in memory. 1 MiB at least. No effect with an inbox
+        /// in memory.
         package var bytesInMemory = 16 << 20
         /// The bytes of waiting messages above which reading from the network stops, so that the broker keeps further
         /// messages. A message counts as its payload, its topic, and 64 bytes in a file or 1 KiB in memory. More than
@@ -89,7 +90,7 @@ extension PushRuntime.Configuration {
         return delivery
     }
 
-    /// A retry that is due later than this was stored before the clock was set back, or with other delays.
+    /// A retry that is due later than this was stored before the clock was set back, or with longer retry delays.
     package var longestRetryDelay: Duration { (self.delivery.retryDelays.max() ?? .zero) + .seconds(3600) }
 
     package var inboxFile: KiiPushCore.Inbox.Configuration {

@@ -1,6 +1,5 @@
 extension PushRuntime {
-    /// The dead letters of all agents of this runtime, oldest first, without earlier events. An inbox in memory has
-    /// none.
+    /// The dead letters of all agents of this runtime, oldest first. An inbox in memory has none.
     ///
     /// ```swift
     /// for try await letter in runtime.deadLetters() { print(letter.messageID, letter.state) }
@@ -19,7 +18,7 @@ extension PushRuntime {
     }
 
     /// Delivers a dead letter again, on whatever topic it came, beginning with attempt 1. The installation's agent gets
-    /// the message now, or when such an agent runs.
+    /// the message now, or when it next runs.
     ///
     /// - Parameter messageID: ``MessageRecord/messageID``.
     /// - Returns: whether there was a dead letter that could be retried. If its ``MessageRecord/installationID`` is

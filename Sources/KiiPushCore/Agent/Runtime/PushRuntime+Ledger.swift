@@ -1,8 +1,8 @@
 extension PushRuntime {
     /// Counts the messages that this runtime's inbox has received, by outcome, for all agents together.
     ///
-    /// The counts include every answer given before the call, unless the inbox cannot be written. The outcomes add up
-    /// to the number of received messages.
+    /// The counts include every answer that a handler gave before the call, unless the inbox cannot be written. The
+    /// outcomes add up to the number of received messages.
     ///
     /// - Throws: ``PushAgentError`` if the state directory cannot be opened or locked; ``TransportError`` with code
     ///   `shutDown` after ``shutdown()``.

@@ -59,8 +59,8 @@ public final class PushRuntime: Sendable {
         /// listen`, `kii-push inbox`). They use the unix socket `control.sock` in the state directory, mode 0600. With
         /// ``Inbox/memory`` they can only watch. Default: no.
         public var hasControlSocket = false
-        /// The longest wait for running handlers during a stop. Default 10 s. The next run delivers unfinished messages
-        /// again.
+        /// The longest wait for running handlers during a stop. Default 10 s. An agent's next run delivers unfinished
+        /// messages again.
         public var shutdownGrace = Duration.seconds(10)
         package var environment = RuntimeEnvironment()
 
@@ -167,8 +167,8 @@ public final class PushRuntime: Sendable {
         // One of the loop's last turns may have made this core.
         core?.workers.shutdown()
         core?.control?.stop()
-        // The lock comes last, after the inbox has ended with the loop. On the loop's own thread the loop has not ended
-        // yet; then the core's last owner releases the lock.
+        // The lock is released last, after the inbox has ended with the loop. On the loop's own thread the loop has not
+        // ended yet; then the core's last owner releases the lock.
         if !self.loop.isCurrent { core?.lock?.release() }
     }
 }
