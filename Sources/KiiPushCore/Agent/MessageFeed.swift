@@ -1,7 +1,7 @@
 /// Another process that receives an agent's messages from the broker, stores them, and passes them to the agent.
 ///
-/// The agent calls its handler by the usual rules. The other process presents alerts and retries failed attempts.
-/// `KiiPushActivation` has a feed for programs that a push starts.
+/// The agent calls its handler in the same way as without a feed. The other process presents alerts and
+/// retries failed attempts. `KiiPushActivation` has a feed for programs that a push starts.
 public struct MessageFeed: Sendable {
     /// The environment variable with the number of a socket's descriptor, for a program that a push starts.
     package static let launchVariable = "KII_PUSH_LAUNCH_FD"

@@ -16,7 +16,7 @@ package struct AgentState: Sendable, Hashable {
     package var endpoint: MQTTEndpoint?
     /// The endpoint's time of expiry; `nil` if the cloud gave no time to live.
     var endpointExpiresAt: Timestamp?
-    /// Whether the broker should have the agent's session.
+    /// Whether the broker has the agent's session, as far as the agent knows.
     package var hasSession = false
     /// Whether the agent lost a session because its topic or installation changed, and has not reported the loss yet.
     package var lostSession = false

@@ -34,7 +34,7 @@ package final class InboxReader {
     }
 
     /// Checks every message, except for its payload, and whether the file holds all stored messages. Takes about a
-    /// second for a million messages, twice that if they wait.
+    /// second for a million messages, and two seconds if the messages wait for a handler.
     package func verify() throws(InboxAccessError) {
         let mark = InboxMark(ofInboxAt: self.path)
         try self.read { inbox throws(InboxError) in

@@ -46,7 +46,7 @@ public final class PushRuntime: Sendable {
         /// mode 0600 or less. Below `$CREDENTIALS_DIRECTORY` it may belong to the service manager. Default (`nil`): the
         /// key is in the certificate's file.
         public var clientKeyFile: String?
-        /// If `false`, anyone on the way can read and forge everything.
+        /// If `false`, anyone on the network path can read and forge everything.
         package var verifiesCertificates = true
         /// The URL of a proxy (`http`, `https`, `socks5`, …) for the REST API and the broker. Default: none; the
         /// runtime ignores the environment.
