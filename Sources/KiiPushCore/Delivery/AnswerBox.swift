@@ -1,5 +1,5 @@
 /// Receives handlers' answers on any thread, for the event loop's thread. One lock covers attempts and posts, so the
-/// value that a completion returns is final.
+/// `Bool` that a ``FetchCompletion`` returns is final.
 package final class AnswerBox: AnswerChannel {
     enum Post: Sendable {
         /// Posted only for the first message of a call.
@@ -16,7 +16,7 @@ package final class AnswerBox: AnswerChannel {
         let call: CallID
         let source: SourceID
         let attempt: Int
-        /// Whether a success still counts: until the next attempt starts.
+        /// Whether a late success counts: at most until the next attempt starts.
         var isOpen = true
     }
 
@@ -225,7 +225,7 @@ extension AnswerBox {
         }
     }
 
-    /// Ends the attempt and the call, unless the handler has answered. `mayEndLate`: whether a success still counts.
+    /// Ends the attempt and the call, unless the handler has answered. `mayEndLate`: whether a late success counts.
     ///
     /// - Returns: `nil` if the handler has answered; else whether a presenter was still showing the message.
     func expire(_ id: CallID, position: Int, _ message: QueuedMessage, mayEndLate: Bool) -> Bool? {

@@ -30,7 +30,7 @@ final class CallQueue: Sendable {
 
     // MARK: - The loop's side
 
-    /// The caller must call ``wakeAnother()`` next.
+    /// Wakes no worker: the caller must call ``wakeAnother()`` next.
     func append(_ calls: [DeliveryCall]) { self.state.withLock { for call in calls { $0.calls.append(call) } } }
 
     /// Wakes one worker if a call waits. `isMissing`: the caller should start a worker, since none is idle. `hasMore`:

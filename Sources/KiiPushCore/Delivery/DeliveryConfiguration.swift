@@ -14,7 +14,7 @@ package struct DeliveryConfiguration: Sendable, Hashable {
     /// The most blocked threads that delivery replaces at once.
     package var maximumStuckCalls = 64
 
-    /// For an inbox in memory, whose acknowledgements wait for the outcome: three attempts in 60 s.
+    /// For an inbox in memory, which delays each acknowledgement until the message's outcome: three attempts in 60 s.
     package static var memoryInbox: DeliveryConfiguration {
         DeliveryConfiguration(retryDelays: [.seconds(1), .seconds(5)], totalLimit: .seconds(60))
     }

@@ -36,17 +36,17 @@ public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
     case attemptsFailed(DeliveryFailure)
     /// The handler called ``FetchCompletion/reject(_:)``, with this reason.
     case rejected(String)
-    /// The process ended while the message ran alone, and no attempt is left.
+    /// The process ended while it handled only this message, and no attempt is left.
     case crashed
     /// The payload is no Kii message, for this reason.
     case undecodable(String)
-    /// The message is a thing-if command without a ``ThingCommandHandler``.
+    /// The message is a thing-if command, and the agent has no ``ThingCommandHandler``.
     case command
     /// The message came on a topic that does not belong to the installation.
     case unexpectedTopic
     /// The payload, of this length in bytes, exceeded the largest packet. The inbox keeps only its beginning.
     case oversized(originalLength: Int)
-    /// Any other text: about a payload that was cut, about damage, or from a later version.
+    /// Any other text: about a cut payload, about damage to the inbox file, or from a later version of the library.
     case other(String)
 
     /// A stable word, then the detail if there is one. For ``other(_:)`` only the text.

@@ -35,8 +35,8 @@ public final class FetchCompletion: Sendable {
     @discardableResult
     public func reject(_ reason: String) -> Bool { self.answer(.rejected(FetchCompletion.cut(reason))) }
 
-    /// Leaves the message to a later run of the agent; this attempt does not count. Later messages go on, even with
-    /// strict order. Only for an inbox in a file: an inbox in memory could acknowledge no later message.
+    /// Leaves the message to a later run of the agent; this attempt does not count. Later messages are delivered, even
+    /// with strict order. Only for an inbox in a file: an inbox in memory could acknowledge no later message.
     @discardableResult
     package func setAside() -> Bool { self.answer(.setAside) }
 

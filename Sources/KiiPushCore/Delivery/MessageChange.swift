@@ -8,8 +8,7 @@ package struct MessageChange: Sendable, Hashable {
         indirect case committing(FetchResult, AnswerWork)
         /// The message is due after this pause. `firstStart` is set if the time for all attempts is limited.
         indirect case retry(after: Duration, failure: DeliveryFailure, firstStart: MonotonicInstant?)
-        /// Records the attempts and crashes of a message that runs alone. Such a message may have ended an earlier
-        /// process.
+        /// Records the attempts and crashes of a message that runs alone, because it may have ended an earlier process.
         case inHand
         /// No attempt was made. The row waits in this source.
         case waiting(source: Int64)

@@ -41,8 +41,8 @@ public struct MessageEvent: Sendable, Hashable {
         case handedBack(DeliveryFailure)
         /// An answer came after the deadline and did not count. Reported, never recorded.
         case late(attempt: Int)
-        /// A handler still blocks its thread long after the deadline, or a presenter at the deadline. Reported, never
-        /// recorded.
+        /// A handler still blocks its thread long after the deadline, or a ``NotificationPresenter`` blocks its thread
+        /// at the deadline. Reported, never recorded.
         case stuck(attempt: Int)
         /// A person retried the message; attempts restart at 1. Recorded in the inbox, never reported.
         case retried
@@ -50,11 +50,11 @@ public struct MessageEvent: Sendable, Hashable {
 
     /// The message's number in the inbox, as in ``DeliveryContext/messageID``.
     public var messageID: Int64
-    /// The time on this machine's calendar. A report has the time of the report; a record has the time of the event.
+    /// The calendar time. Observers get the time of the report; the inbox records the time of the event.
     public var at: Timestamp
     /// The kind of the event.
     public var kind: Kind
-    /// Whether dead letters are kept: the inbox is not in memory.
+    /// Whether dead letters are kept: true unless the inbox is in memory.
     package var isKept: Bool
     package var call: Call?
     /// The message that the handler got, in an event ``Kind/started(attempt:)`` that another process watches. Else

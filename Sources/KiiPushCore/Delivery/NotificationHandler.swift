@@ -9,9 +9,9 @@ public protocol NotificationHandler: Sendable {}
 /// Handles messages and answers through a completion, as in UIKit and on Kii's reception page.
 ///
 /// Every rule of ``FetchCompletion`` applies. A source is a topic, a bucket, or the sender of direct pushes. First
-/// attempts of one source start in the order of reception. An attempt starts after the previous call has its answer and
-/// has returned, unless that call blocks long after its deadline. Messages of different sources run at the same time,
-/// four by default.
+/// attempts of one source start in the order of reception. An attempt starts after the source's previous call has its
+/// answer and has returned, unless that call blocks long after its deadline. Messages of different sources run at the
+/// same time, four by default.
 ///
 /// A message may be delivered more than once: after a failure or a crash, when the user opens its notification, when a
 /// person retries it, or because the broker delivered it again.
@@ -59,9 +59,9 @@ public protocol PlainRemoteNotificationHandler: NotificationHandler {
 
 /// Handles thing-if commands, which arrive on the same MQTT topic as pushes.
 ///
-/// A type conforms to this protocol and to one of the others. If the agent's handler does not conform, a command
-/// becomes a dead letter. The answer only says that the program has dealt with the command;
-/// ``KiiSession/report(_:of:thing:)`` reports its results.
+/// A type conforms to this protocol and to one for pushes, such as ``RemoteNotificationHandler``. If the agent's
+/// handler does not conform to ``ThingCommandHandler``, a command becomes a dead letter. The answer only says that the
+/// program has dealt with the command; ``KiiSession/report(_:of:thing:)`` reports the command's results.
 public protocol ThingCommandHandler: Sendable {
     /// A command arrived. Called as ``RemoteNotificationHandler`` is, with the same rules for the answer.
     func didReceiveThingCommand(

@@ -13,8 +13,8 @@ package enum DeliveryRoute: Sendable {
     case handler
     /// No handler is called. The message becomes done with ``FetchResult/noData``.
     case nobody
-    /// The closure shows an alert, and returns whether it did; it may block. If it did and `isForHandler` is false, the
-    /// message waits in the store for the user's reaction. Otherwise the handler gets the message.
+    /// The closure may block, and returns whether it showed an alert. If true and `isForHandler` is false, the message
+    /// waits in the store for the user's reaction. In all other cases the handler gets the message.
     case show(@Sendable () -> Bool, isForHandler: Bool)
     /// Calls this closure instead of the handler, with the same rules for the answer.
     case invoke(@Sendable (FetchCompletion) -> Void)
@@ -38,10 +38,10 @@ enum HandlerForm: Sendable {
     case completion(any RemoteNotificationHandler)
     case async(any AsyncRemoteNotificationHandler)
     case plain(@Sendable (ReceivedMessage) -> Void)
-    /// The handler conforms to none of these protocols. A call of it fails with an error that says so.
+    /// The handler conforms to no protocol for pushes. A call of the handler fails with an error that says so.
     case none
 
-    /// Checks the forms in the order of Kii's "Reception Handler" page.
+    /// Checks the protocols for pushes in the order of Kii's "Reception Handler" page.
     init(_ handler: any NotificationHandler) {
         if let handler = handler as? any RemoteNotificationHandler {
             self = .completion(handler)

@@ -33,7 +33,7 @@ extension Scheduler {
         guard let place = self.place(of: source) else { return }
         _ = self.takeOut(sequence, at: [place])
         self.unblock(sequence, at: place)
-        // If a call holds the message, a cut makes the call return it.
+        // If a call contains the message, cutting the call returns the message to the scheduler.
         if let call = self.call(with: sequence) { self.output.cuts.append(call.id) }
         self.tidy(place)
     }
@@ -141,7 +141,7 @@ extension Scheduler {
         guard let call = self.calls[slot] else { return }
         var shortage = self.shortage ?? HandlerShortage(over: now)
         let stall = DeliveryStall.noHandler(reason)
-        // The reason names the end of the pause, so observers get each new reason.
+        // With `retryAfter`, the reason names the end of the pause, so observers get each new reason.
         if shortage.stall == nil || retryAfter != nil && shortage.stall != stall {
             shortage.stall = stall
             self.output.stalls.append(stall)

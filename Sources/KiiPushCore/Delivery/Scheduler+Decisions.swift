@@ -53,7 +53,7 @@ extension Scheduler {
 
     package func runningSince(_ sequence: Int64) -> MonotonicInstant? { self.call(with: sequence)?.startedAt }
 
-    /// Forgets a message that a person has retried or dropped. The caller has checked that its handler does not run.
+    /// Forgets a message that a person has retried or dropped. The caller has checked that no handler has it.
     package mutating func release(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = nil
         let places = self.places(of: installation)

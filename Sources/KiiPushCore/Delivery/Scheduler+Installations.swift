@@ -72,7 +72,7 @@ extension Scheduler {
             if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
             self.unclaim(messages, at: place)
         }
-        // Suspects leave memory. Their rows stay `inHand`, for the next run of the agent.
+        // Messages that may have ended a process leave memory. Their rows stay `inHand`, for the next run of the agent.
         for suspect in self.suspects.removeAll(where: { isLeft($0.installation) }) { self.forget(suspect) }
         if case .committing(let message) = self.alone, isLeft(message.installation) {
             self.alone = .none
@@ -101,7 +101,7 @@ extension Scheduler {
         self.tidy(place)
     }
 
-    /// Lists the sources of the store again, after a replacement of the file or a change by another process.
+    /// Lists the sources of the store again, after the store's file was replaced or another process changed rows.
     package mutating func readAgain() {
         for (installation, intake) in self.intakes where intake.knowsSuspects {
             self.intakes[installation]?.phase = .sources(after: nil)
@@ -175,7 +175,7 @@ extension Scheduler {
     }
 
     mutating func addBlocker(_ sequence: Int64, at place: Int) {
-        // A message whose call was under way when its agent restarted may come twice.
+        // A message whose call was under way when its agent restarted may be added twice.
         guard !self.sources[place].blockers.contains(sequence) else { return }
         let index = self.sources[place].blockers.firstIndex { $0 > sequence } ?? self.sources[place].blockers.endIndex
         self.sources[place].blockers.insert(sequence, at: index)

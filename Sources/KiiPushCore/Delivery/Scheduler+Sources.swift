@@ -1,15 +1,15 @@
 /// A source with messages in memory, rows in the store, or a call.
 struct Source: Sendable {
     let id: SourceID
-    /// In order, without the messages of its call.
+    /// In order, without the messages of the source's call.
     var queue = Fifo<QueuedMessage>()
     var weight = 0
     /// Messages that are neither queued nor called: the store is writing them or their answers, or they wait to run
     /// alone.
     var arriving = 0
     var call: Int?
-    /// The agent stopped before messages of an ended process had run. Messages of the call stay `inHand` too: as
-    /// waiting rows they would lose their order.
+    /// The agent stopped before it delivered messages that an ended process had in memory. So the call's messages stay
+    /// `inHand` too: as waiting rows they would follow those messages.
     var staysInHand = false
     /// Rows of the source wait in the store, so new messages must wait there too.
     var hasRows = false
@@ -36,7 +36,7 @@ struct Source: Sendable {
 }
 
 extension Scheduler {
-    /// Further sources wait in the store until the scheduler lists sources again.
+    /// Sources beyond this number stay in the store until the scheduler lists sources again.
     static var mostSources: Int { 10_000 }
 
     /// Sorted, so that the order is the same in every process.

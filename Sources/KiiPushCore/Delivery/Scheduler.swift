@@ -34,7 +34,8 @@ package struct Scheduler: Sendable {
     var calls: [CallRecord?] = []
     var freeSlots: [Int] = []
     var lastCall = 0
-    /// The most messages of a call. Long calls cost less; short calls let sources take turns while handlers are slow.
+    /// The most messages of a call. Long calls cost less per message; short calls let sources take turns while handlers
+    /// are slow.
     var batch = 1
     var handedOut = 0
     var callsDue: MonotonicInstant?
@@ -150,7 +151,7 @@ enum Reaction: Sendable {
 struct HandlerShortage: Sendable {
     /// The most calls at once: the number that ran when a handler could not be started, or 0 in a pause.
     var places = Int.max
-    /// When the limit ends or, after the limit, the shortage.
+    /// When `places` stops limiting calls; after that, when the shortage ends.
     var over: MonotonicInstant
     var stall: DeliveryStall?
 }

@@ -53,10 +53,10 @@ extension UserAction {
 
 /// Handles the user's reaction to a notification.
 ///
-/// A handler's type may conform to this protocol besides one of the forms of ``NotificationHandler``. If it does not,
-/// the agent calls the reception handler, which may have had the message before, with ``DeliveryContext/userAction``
-/// set. Unless the action is one for the background, ``DeliveryContext/isUserOpened`` is then true, and the state is
-/// ``LifecycleState/inactive``.
+/// A handler's type may conform to this protocol besides one for pushes, such as ``RemoteNotificationHandler``. If it
+/// does not, the agent calls the handler for pushes with ``DeliveryContext/userAction`` set; this handler may have had
+/// the message before. Unless the action is one for the background, ``DeliveryContext/isUserOpened`` is then true, and
+/// the state is ``LifecycleState/inactive``.
 ///
 /// - Source: Kii's "Reception Handler" page; UIKit's
 ///   `application(_:handleActionWithIdentifier:forRemoteNotification:completionHandler:)`.
@@ -85,8 +85,8 @@ package struct DeliveryOpening: Sendable, Hashable {
     }
 }
 
-/// Receives users' reactions to notifications, on any thread. Each method returns false if it is too late in this
-/// process; the next process then shows the message again.
+/// Receives users' reactions to notifications, on any thread. Each method returns false if the event loop has ended;
+/// the next process then shows the message again.
 package protocol ReactionTaker: AnyObject, Sendable {
     /// The message is delivered (again), now or in the agent's next run.
     func opened(_ opening: DeliveryOpening) -> Bool

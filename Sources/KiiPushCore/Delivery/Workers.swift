@@ -20,7 +20,7 @@ package final class Workers: Sendable {
 
     package func makeWorker() -> Worker { Worker(self) }
 
-    /// The caller must call ``staff()`` next.
+    /// Wakes no worker: the caller must call ``staff()`` next.
     func hand(_ calls: [DeliveryCall]) {
         self.box.open(calls)
         self.queue.append(calls)

@@ -1,9 +1,9 @@
 extension Inbox {
     /// Makes room on a full disk: writes the log into the file, removes most done rows, and shrinks the file.
     ///
-    /// Removes first the done rows that the broker will not redeliver. A redelivery of another removed row is stored as
-    /// a new message. Runs for about `limit`; the next call continues. Does not throw if the disk stays full. Returns
-    /// the number of removed rows.
+    /// Removes first the done rows that the broker will not redeliver, then rows that it may redeliver. A redelivery of
+    /// a removed row is stored as a new message. Runs for about `limit`; the next call continues. Does not throw if the
+    /// disk stays full. Returns the number of removed rows.
     package func makeRoom(within limit: Duration = .milliseconds(200)) throws(InboxError) -> Int {
         let before = self.counts[.done]
         let kept = min(self.doneBytesKept, before.bytes / 4)

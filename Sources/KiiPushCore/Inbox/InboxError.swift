@@ -23,7 +23,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case noSchema
         /// Tables, functions or foreign keys are missing, as while a backup is being restored.
         case halfMade
-        /// Another role owns an object in the database, and could use it to run code as this role.
+        /// Another database role owns an object in the database, and could use it to run code as this process's role.
         case notTrusted
         /// This process's lease ended, and other processes have taken over its work.
         case fenced

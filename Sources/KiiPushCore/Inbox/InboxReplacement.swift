@@ -10,8 +10,8 @@ import Glibc
 ///    does this.
 struct InboxReplacement {
     private let path: String
-    /// Readers wait this long for a replacement. A replacement waits ten times as long for readers, since one may
-    /// follow another.
+    /// Readers wait this long for a replacement. A replacement waits ten times as long for readers, since readers may
+    /// follow one another.
     private let patience: Duration
 
     init(of path: String, patience: Duration) { (self.path, self.patience) = (path, patience) }
@@ -26,7 +26,7 @@ struct InboxReplacement {
         // replacement.
         guard !self.exists(self.path) else { return self.remove(self.complete) }
         try self.changeNames { () throws(InboxError) in
-            // Otherwise SQLite would apply the damaged file's log to the new file.
+            // If the damaged file's log kept its name, SQLite would apply the log to the new file.
             self.moveLogs(to: self.damagedPath(now))
             try self.rename(self.complete, to: self.path)
         }

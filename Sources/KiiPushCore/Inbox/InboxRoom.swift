@@ -103,7 +103,7 @@ package struct InboxShares: Sendable, Hashable {
     static let leastReserve: Int64 = 512 << 10
 
     package private(set) var logBytes: Int64
-    /// Room to write the log and one transaction into the inbox, and for a new log in which messages are removed.
+    /// Room to write the log and one transaction into the inbox, and for a new log, in which transactions remove rows.
     package var reserveBytes: Int64 { max(3 * self.logBytes, InboxShares.leastReserve) }
     /// The most bytes that one transaction should write; `nil`: no limit.
     package var transactionBytes: Int64? { self.logBytes < InboxShares.mostLog ? self.logBytes / 2 : nil }

@@ -15,7 +15,7 @@ final class InboxSalvage {
     private var unread: Set<Int64> = []
     private let notices: [InboxNotice]
     private let installations: [Int64: InboxSource.Installation]
-    /// The installation keys in the new file, by key in the damaged file, which may have one ID under two keys.
+    /// The installation keys in the new file, by key in the damaged file. There one installation may have two keys.
     private let keys: [Int64: Int64]
     private var highest: Int64 = 0
     private var takenOver = 0

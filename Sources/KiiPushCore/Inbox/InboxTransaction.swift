@@ -68,8 +68,8 @@ package struct InboxTransaction {
         package var source: Int64?
     }
 
-    /// Records a success in one statement. Returns false, without a change, unless the row is `inHand` and has these
-    /// bytes.
+    /// Records a success in one statement. Returns false, without a change, unless the row is `inHand` and has this
+    /// number of bytes.
     private func finish(
         _ change: MessageChange, bytes: Int, acknowledgedAt: Timestamp?, startedAt: Timestamp?, at now: Timestamp
     ) throws(InboxError) -> Bool {

@@ -29,7 +29,8 @@ public struct MessageRecord: Sendable, Hashable {
     package enum Gap: Sendable, Hashable {
         /// The time of storing is missing, since the inbox was damaged.
         case storing
-        /// The acknowledgement is missing: the process ended before the inbox wrote it, or the connection ended first.
+        /// The acknowledgement is missing: the process ended before the inbox recorded it, or the connection ended
+        /// before the agent sent it.
         case acknowledgement
         /// The handler's answer is missing, since the inbox was damaged.
         case answer

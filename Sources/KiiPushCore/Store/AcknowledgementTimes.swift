@@ -1,4 +1,5 @@
-/// The times at which the agent acknowledged rows, for the next write to each row. Drops the oldest times.
+/// The times at which the agent acknowledged messages, for the next write to each message's row. Drops the oldest
+/// times.
 package struct AcknowledgementTimes {
     /// Rows with consecutive numbers and one time.
     private struct Run {
@@ -8,11 +9,11 @@ package struct AcknowledgementTimes {
         func time(of sequence: Int64) -> Timestamp? { self.rows.contains(sequence) ? self.at : nil }
     }
 
-    /// At least this many of the newest runs are kept. A run takes 24 bytes.
+    /// At least this many of the newest `Run` values are kept. Each takes 24 bytes.
     package static let kept = 8192
 
     private var runs: [Run] = []
-    /// The run of the last query, which usually has the next row too.
+    /// The index in `runs` that the last query found. The next query usually finds the same index.
     private var latest = 0
 
     package init() {}

@@ -1,8 +1,8 @@
 /// The replacement of a damaged file.
 ///
-/// Opening checks every row and the mark beside the file. SQLite may find damage later. The store then renames the
-/// file, copies every readable message into a new one, and repeats the failed operation. The new file keeps a notice
-/// until an agent has reported the damage.
+/// Opening checks every row and the ``InboxMark`` beside the file. SQLite may find damage later. The store then renames
+/// the file, copies every readable message into a new one, and repeats the failed operation. The new file keeps a
+/// notice until an agent has reported the damage.
 extension FileStore {
     struct Damage {
         var reason: String

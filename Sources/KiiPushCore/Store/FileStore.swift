@@ -202,8 +202,8 @@ package final class FileStore: ImmediateStore {
 
     package func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
         try self.use { inbox throws(InboxError) in
-            // A call of `proven` or `doubt` counts before it is written. Nothing arrives before the first call of this
-            // function, so all rows are from earlier processes.
+            // A call of `proven` or `doubt` counts before it is written. No message arrives before the first call of
+            // this function, so all rows are from earlier processes.
             let noted = self.provenThrough[installation]
             guard self.hasAsked.insert(installation).inserted, noted == nil else {
                 return try inbox.unproven(installation: installation, after: noted)

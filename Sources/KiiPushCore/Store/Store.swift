@@ -16,7 +16,7 @@ package protocol Store: AnyObject {
     var deadLetterStock: DeadLetterStock? { get }
     /// About how many bytes one commit should write; `nil`: no limit.
     var commitBytes: Int64? { get }
-    /// Rises when more messages may wait for agents that do not run.
+    /// Rises when a change may have added waiting messages of agents that do not run.
     var backlogRevision: Int { get }
     var commitsWork: Bool { get }
     /// Notices of damaged files that no agent has reported yet, also of earlier processes.
@@ -58,7 +58,7 @@ package protocol Store: AnyObject {
     func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>)
     func drop(_ sequence: Int64, completion: @escaping StoreCompletion<Void>)
     /// Makes an installation handle the messages of its owner's other installations, except running ones. Answers with
-    /// all installations whose messages it handles, also since earlier calls.
+    /// all installations whose messages this one handles, also through earlier calls.
     func takeOver(
         _ installation: Int64, besides isRunning: @escaping (Int64) -> Bool,
         completion: @escaping StoreCompletion<[Adoption]>)
