@@ -56,7 +56,7 @@ final class ActivatedProgram {
         if self.isOpen { self.send(first) }
     }
 
-    /// The thread that waits for the program's end also starts the program: without a thread, no program starts.
+    /// One thread starts the program and waits for its end. So if no thread can be created, no program is started.
     private static func start(
         _ launch: ChildProcess.Launch, whenEnded: @escaping @Sendable (Int32, ChildProcess.Ending) -> Void
     ) throws(SystemError) -> ChildProcess {

@@ -81,13 +81,13 @@ package enum ActivationLine: Sendable, Hashable {
 /// A line from the program to the activator.
 package enum ActivationAnswer: Sendable, Hashable {
     /// The program has read its first message and accepts this many messages at once: `{"ready":4}`. Without this line
-    /// the activator sends each message only after the answer to the one before. With `"badge":true` the activator also
-    /// sends the badge number when it changes.
+    /// the activator sends each message only after the answer to the previous message. With `"badge":true` the
+    /// activator also sends the badge number when it changes.
     case ready(Int, wantsBadge: Bool = false)
     /// `{"id":7,"result":"newData"}`. Other results are `noData`, `failed`, and `reject` with a `reason`.
     case verdict(id: Int64, ActivationVerdict)
     /// The time for the message is over, but the program may still answer: `{"id":7,"result":"late"}`. A success can
-    /// still count until the next attempt begins or the process ends.
+    /// still count until the next attempt at this message begins or the process ends.
     case late(id: Int64)
     /// The program sets the badge number: `{"badge":3}`. 0 means no badge.
     case badge(Int)

@@ -49,8 +49,9 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         /// The time from SIGTERM to SIGKILL. A program that sent `ready` over the socket also has this time after a
         /// message's deadline to report the message as late. Default: 5 s.
         public var terminationGrace = Duration.seconds(5)
-        /// A file that names the started process. If this process crashes, its next run ends the process that the file
-        /// names, and then starts another. Each activator needs its own file. Default: none.
+        /// A file that names the started process. If the activator's process crashes, the next activator with this file
+        /// ends the named process before it starts another. Activators that run at the same time need different files.
+        /// Default: none.
         package var processFile: String?
         package var withheldVariables: Set<String> = []
 
@@ -70,7 +71,7 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         case terminated(processID: Int32, signal: Int32)
         /// The process wrote an unreadable line. Reported once for each process.
         case invalidAnswer(processID: Int32, reason: String)
-        /// The activator ended a process that an earlier run of this program had started.
+        /// The activator ended a process that was left running after a crash.
         case leftoverEnded(processID: Int32)
         /// The activator cannot write the file that names the running process.
         case processFileFailed(reason: String)
@@ -164,8 +165,8 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         }
     }
 
-    /// Starts the activator's thread early, to end a process of an earlier run. After a failure the first message tries
-    /// again.
+    /// Starts the activator's thread early, to end a process that was left running after a crash. If no thread can be
+    /// created, the first message tries again.
     package func begin() { try? self.start() }
 
     private func start() throws(SystemError) {

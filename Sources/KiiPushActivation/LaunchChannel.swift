@@ -88,8 +88,8 @@ package final class LaunchChannel: Sendable {
         self.output.signalAll()
     }
 
-    /// Sends the bytes that did not fit into the socket. Blocks its thread until ``close()`` was called and no bytes
-    /// are left, then shuts the socket down. A waiting ``next()`` then returns `nil`.
+    /// Sends the bytes that did not fit into the socket. Blocks the calling thread until ``close()`` was called and no
+    /// bytes are left, then shuts the socket down. A waiting ``next()`` then returns `nil`.
     ///
     /// - Parameter patience: the longest wait after ``close()`` for an activator that does not read. The rest is then
     ///   dropped.

@@ -92,8 +92,8 @@ private final class LaunchReception: Sendable {
 
     func run() -> PushAgentError? {
         var opened: Set<String> = []
-        // Does not set the badge to this message's number: the badge began with this number, and the program may have
-        // changed the badge since.
+        // Does not set the badge to the first message's number: the badge began with that number, and the program may
+        // have changed the badge since.
         self.take(self.channel.first, &opened)
         do throws(PushAgentError) {
             while let line = try self.channel.next() {

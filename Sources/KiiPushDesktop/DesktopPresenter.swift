@@ -17,10 +17,10 @@ public import KiiPushCore
 /// notification replaces another only by ``Configuration/collapseID``.
 ///
 /// Without a session bus or a notification service, the outcome is `PresentationOutcome.unavailable`, and the agent
-/// calls its handler. If a service ends, its notifications disappear, and the next service shows them again, each at
-/// most twice. If no service appears within 10 s, the agent delivers the messages again
-/// (`PresentationResponse.unavailable`). After a failed attempt the presenter waits 5 s before the next attempt, or
-/// until a new service appears.
+/// calls its handler. If a service ends, its notifications disappear, and a new service shows them again, each at most
+/// twice. If no service appears within 10 s, the agent delivers the messages again
+/// (`PresentationResponse.unavailable`). If the presenter reaches no service, all alerts are unavailable for the next
+/// 5 s, or until a new service appears.
 ///
 /// Safe to use from any thread. One presenter can serve several agents.
 ///
@@ -63,8 +63,8 @@ public final class DesktopPresenter: NotificationPresenter {
     /// Returns the result of ``Configuration/alert`` for the message.
     public func alert(for message: ReceivedMessage) -> NotificationAlert? { self.configuration.alert(message) }
 
-    /// Removes the notifications from the screen. Their messages stay in the inbox, and the program's next process
-    /// presents them. Every later alert is `PresentationOutcome.unavailable`.
+    /// Removes the notifications from the screen. Their messages stay in the inbox, and are presented when the program
+    /// runs again. Every later alert is `PresentationOutcome.unavailable`.
     ///
     /// Call it after `PushAgent.run()` has returned. It blocks for 2 s at most.
     public func close() {

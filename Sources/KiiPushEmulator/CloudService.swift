@@ -45,8 +45,8 @@ final class CloudService: Sendable {
     }
 
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
-        // The lock keeps changes in order for broker and publisher, since several HTTP threads call this function. The
-        // calls to both only queue work.
+        // Several HTTP threads call this function. Under the lock, the broker and the publisher get the changes in the
+        // order in which they were stored. Calls to the broker and the publisher only queue work.
         let begin = MonotonicInstant.now()
         self.core.withLock { core in
             let outcome = core.respond(to: request)
@@ -100,7 +100,7 @@ final class CloudService: Sendable {
         self.broker.revoke(effects.revocations)
         self.broker.grant(effects.grants) { isGranted in
             guard isGranted else {
-                // The changes are on disk. If there are none, the caller may safely repeat the request.
+                // Any changes are already on disk. Without changes, the HTTP client may safely repeat the request.
                 let failure = effects.changes.isEmpty ? KiiFailure.brokerSilent : .brokerSilentAfterChange
                 return answer(failure.response)
             }

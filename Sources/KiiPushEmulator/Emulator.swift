@@ -64,7 +64,8 @@ public final class Emulator: Sendable {
         /// identifiers. Clients over TLS bypass the proxy. Clients over WebSocket always use one.
         public var faultProxy: Bool
         package var faultScript: FaultScript?
-        /// The ports that clients get in endpoints, if another proxy is between clients and this emulator.
+        /// The ports that clients get in endpoints, if a proxy outside the emulator is between the clients and the
+        /// emulator.
         package var advertisedBrokerPorts: BrokerPorts?
         /// Whether the broker delivers with the QoS of the subscription, although the emulator publishes with QoS 1.
         /// This violates MQTT, but makes tests of QoS 2 possible.

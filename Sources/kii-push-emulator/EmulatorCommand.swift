@@ -108,7 +108,7 @@ struct EmulatorCommand: ParsableCommand {
             try Self.announce(emulator, file: file, on: console)
             try await StandardStream.output.written()
         } catch SilentExit.unreadOutput {
-            // Nobody reads the output. The emulator continues without it.
+            // An output that nobody reads does not stop the emulator. Any other error does.
         } catch {
             await emulator.stop()
             throw error
@@ -120,7 +120,7 @@ struct EmulatorCommand: ParsableCommand {
         throw SilentExit.status(number.map(ExitStatus.afterStop) ?? .success)
     }
 
-    /// If another process has taken a default port meanwhile, a free port replaces it.
+    /// Replaces a default port by a free port if another process has taken the port since the configuration was made.
     private func start(_ configuration: Emulator.Configuration) async throws -> Emulator {
         var configuration = configuration
         while true {

@@ -100,7 +100,7 @@ package struct MessageDelivery: Sendable {
     package var elapsed: Duration?
 }
 
-/// Events of a receiver that the emulator missed, or whose kind is unknown to it.
+/// Events that one receiver sent and the emulator missed, or whose kind the emulator does not know.
 package struct MissedEvents: Sendable {
     package var receiver: String
     package var count: Int

@@ -50,8 +50,8 @@ package final class ActivityLog: Sendable {
     private func change(_ body: (inout State) -> Void) {
         self.state.withLock { state in
             body(&state)
-            // Inside the lock, so that no closure is called after `close()` has returned. A closure only resumes a
-            // connection.
+            // Under the lock, so that no closure is called after `close()` has returned. A closure only resumes a
+            // connection, and so does not need this lock.
             state.wakeReaders()
         }
         self.state.signalAll()

@@ -19,8 +19,8 @@ extension AnsweredRequest {
 
     package var shownAnswer: JSONValue? { AnsweredRequest.shown(self.answer, isSend: false) }
 
-    /// The object or array in `body`: whole for a send, otherwise without secrets. Any other content, such as a form,
-    /// may contain secrets anywhere, so only its size is shown.
+    /// The object or array in `body`: whole for a request that sends a push, otherwise without secrets. Any other
+    /// content, such as a form, may contain secrets anywhere, so only its size is shown.
     private static func shown(_ body: [UInt8], isSend: Bool) -> JSONValue? {
         guard !body.isEmpty else { return nil }
         // A body of this size may be truncated, and secrets cannot be found in truncated JSON.

@@ -152,7 +152,7 @@ package struct BrokerConnections: Sendable {
     private mutating func begin(
         _ clientID: String, as name: String, over transport: BrokerTransport, at time: Timestamp
     ) {
-        // The log may lack the end of the client's earlier connection.
+        // The log may lack the line for the end of the client's earlier connection.
         self.end(clientID, at: time)
         self.clients[clientID] = name
         var status = self.statuses[name] ?? Status(connections: 0, changedAt: time)

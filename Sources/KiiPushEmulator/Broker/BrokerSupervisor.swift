@@ -179,7 +179,7 @@ final class BrokerSupervisor: PollLoop {
             case .stop(let completion): self.onStop.append(completion)
             }
         }
-        // User names are not reused, so a name that is both granted and revoked was granted first.
+        // User names are not reused. So a name in both lists was granted before it was revoked, and is not added.
         let lockedOut = Set(revoked)
         credentials.removeAll { lockedOut.contains($0.username) }
         let isAccepted = self.update(credentials, revoked: revoked)
@@ -198,13 +198,14 @@ final class BrokerSupervisor: PollLoop {
             guard let last = credentials.last else { return true }
             return try self.waitUntilAccepted(last, patience: self.settings.patience.grant, signalledAt: .now())
         } catch {
-            // The caller gets 503 and may repeat the request. A later turn of the loop removes the revoked names.
+            // A waiting HTTP client gets 503 and may repeat the request. A later turn of the loop removes the revoked
+            // names.
             return false
         }
     }
 
     private func rewriteIfStale() {
-        // If the write fails again, the next turn retries.
+        // If the password file cannot be written now, the loop's next turn tries again.
         guard self.passwords.isStale, (try? self.passwords.rewrite()) != nil else { return }
         self.child?.signal(SIGHUP)
     }

@@ -40,7 +40,7 @@ package struct PublishQueue {
         while self.firstWaiting < self.waiting.count, self.inFlight.count < self.window {
             let item = self.waiting[self.firstWaiting]
             self.firstWaiting += 1
-            // The job has expired.
+            // Skips the messages of expired jobs.
             guard self.jobs[item.job] != nil else { continue }
             let packetID = self.freePacketID()
             self.inFlight[packetID] = item

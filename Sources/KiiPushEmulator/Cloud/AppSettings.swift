@@ -2,8 +2,8 @@ import KiiPushCore
 
 /// Settings of the app that Kii's developer portal or Kii's operators may change while the app runs.
 ///
-/// Here `GET` and `PATCH /__kii/app` read and change them. They are not stored: each start of the emulator begins with
-/// ``Emulator/Configuration``.
+/// In the emulator, `GET` and `PATCH /__kii/app` read and change them. They are not stored: each start of the emulator
+/// begins with ``Emulator/Configuration``.
 package struct AppSettings: Sendable, Hashable {
     /// Whether the cloud refuses requests to the app with 403 `APP_DISABLED`.
     package var isDisabled = false

@@ -168,7 +168,7 @@ extension UserRecord {
         }
     }
 
-    /// Groups and things remain. The groups lose the member, and the things lose the owner.
+    /// The groups and things of a deleted user remain: the groups lose the member, and the things lose the owner.
     func removeDependents(from state: inout CloudState) {
         state.removeBelongings(of: .user(self.id))
         state.removeContents(of: .user(self.id))

@@ -12,7 +12,7 @@ struct Fault: Sendable {
     var times: Int
     /// `nil` if the fault only delays the request.
     var answer: Answer?
-    /// Whether the cloud carries out the request before it fails, so that only its answer is lost.
+    /// Whether the cloud carries out the request before the fault, which then affects only the answer.
     var isAfterwards: Bool
     var delay: Duration
 }

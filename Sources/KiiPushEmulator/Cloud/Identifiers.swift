@@ -5,7 +5,8 @@ package struct Identifiers: Sendable {
         self.generator = generator
     }
 
-    /// The ID of a user or group, or after `th.` of a thing: `727f20b00022-bf19-5e11-c96a-0faa3ff1`.
+    /// The ID of a user or group, such as `727f20b00022-bf19-5e11-c96a-0faa3ff1`. A thing's ID has `th.`
+    /// before such an ID.
     mutating func principal() -> String { self.grouped([12, 4, 4, 4, 8]) }
 
     /// 25 lower-case letters and digits, as in captured traffic of Kii's C SDK ebisu and in samples of Kii's thing-if

@@ -69,8 +69,8 @@ extension EmulatedCloud {
 
     // MARK: - For FaultPlayer
 
-    /// Returns the script's next action (each once), the number of the script, and the time of the script's next
-    /// change.
+    /// Returns the action to carry out now (each action once), the number of the script, and the time at which the
+    /// script next changes by itself.
     package mutating func advanceFaults(
         _ news: [FaultNews], now: Timestamp
     ) -> (task: FaultTask?, script: Int, due: Timestamp?) {

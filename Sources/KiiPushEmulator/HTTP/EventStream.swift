@@ -35,7 +35,8 @@ final class EventStream: Sendable {
     init(
         _ log: ActivityLog, for pending: PendingAnswer, after sequence: Int64?, greeting: String, readers: Locked<Int>
     ) {
-        // A number above the log's last one is from an earlier run of the emulator.
+        // A number above the log's last number is from an earlier process of the emulator. The stream then begins with
+        // the oldest entry.
         let sequence = sequence.flatMap { (0...log.lastSequence).contains($0) ? $0 : nil }
         self.state = Locked(State(sequence: sequence ?? 0, unsent: Array(greeting.utf8)[...]))
         (self.log, self.pending, self.readers) = (log, pending, readers)

@@ -8,7 +8,7 @@ final class HTTPServer: Sendable {
 
     static let maximumBodyBytes = 1 << 20
     private static let idleTimeoutSeconds: UInt32 = 120
-    /// Enough for a fleet. Further clients wait for the end of another connection.
+    /// Enough for a fleet of receivers. Further clients wait until a connection ends.
     private static let maximumConnections: UInt32 = 10_000
     /// The time limit for clients that are still reading their answer when the server stops.
     private static let stopPatience = Duration.seconds(2)

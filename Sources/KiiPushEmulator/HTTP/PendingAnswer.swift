@@ -1,8 +1,8 @@
 import CMicroHTTPD
 import KiiPushCore
 
-/// The answer to one request. The lock protects the connection. libmicrohttpd asks for no content under the lock:
-/// suspending, resuming and queueing only set state.
+/// The answer to one request. The lock protects the connection. Under the lock, libmicrohttpd's functions (suspend,
+/// resume, queue) only set state: they do not ask for content, which would need the lock again.
 final class PendingAnswer: Sendable {
     private struct State {
         let connection: OpaquePointer

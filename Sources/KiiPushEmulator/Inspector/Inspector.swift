@@ -91,7 +91,7 @@ final class Inspector: Sendable {
     }
 
     private func explanation(of message: LoggedMessage) throws(KiiFailure) -> HTTPResponse {
-        // Receivers of this package get messages only from these two networks.
+        // Receivers that use this package understand only the formats of these two networks.
         func rendering(_ network: PushNetwork) -> PushRendering? { message.renderings.first { $0.network == network } }
         guard let explain, let received = rendering(.mqtt) ?? rendering(.apns) else {
             throw KiiFailure(404, "EXPLANATION_NOT_FOUND", "`kii-push emulator` explains payloads for MQTT and APNs.")

@@ -82,8 +82,8 @@ package struct VerdictJoin: Sendable {
         self.firstNumber += count
     }
 
-    /// Returns complete deliveries, and stored events of dropped messages. Pass the events of a message in the
-    /// receiver's order.
+    /// Returns the events that no longer wait for a handler's call, and the stored events of messages that were dropped
+    /// for room. Pass a message's events in the order in which the receiver reported them.
     package mutating func take(_ event: MessageEvent, of receiver: String) -> [MessageDelivery] {
         let key = Key(receiver: receiver, messageID: event.messageID)
         let told = self.messages[key] == nil ? self.makeRoom(for: key) : []
@@ -91,7 +91,7 @@ package struct VerdictJoin: Sendable {
         defer { self.messages[key] = message }
         switch event.kind {
         // If the message is known, either its dead letter is retried, or the receiver has lost its inbox and numbers
-        // messages from 1 again. The payload decides later.
+        // messages from 1 again. The payload, which comes with the handler's call, shows which of the two it was.
         case .received:
             message = Message(push: message.push)
             message.held = [event]

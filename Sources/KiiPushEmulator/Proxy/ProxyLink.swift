@@ -60,7 +60,7 @@ final class ProxyLink {
         self.isEnding && self.toBroker.isEmpty && self.toReceiver.isEmpty || self.receiver == nil && self.broker == nil
     }
 
-    /// Returns `false` if the other side has to be reset at once.
+    /// Returns `false` if the connection must be reset at once.
     func read(_ direction: Direction, _ rules: inout ProxyRules) -> Bool {
         guard let source = direction == .toBroker ? self.receiver : self.broker else { return true }
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -126,8 +126,8 @@ final class ProxyLink {
         rules.observer.ended(EndedWebSocket(transport: self.transport, reason: words, isFault: isFault))
     }
 
-    /// Closes the WebSocket because the emulator ends. The receiver misses the frame if its socket does not accept it
-    /// at once.
+    /// Closes the WebSocket because the emulator ends. If the receiver's socket is full, the receiver misses the
+    /// closing frame.
     func leave() {
         guard let frame = self.webSocket?.close(WebSocketFrame.closePayload(1001)) else { return }
         self.toReceiver.enqueue(frame[...], after: .zero)
@@ -159,8 +159,8 @@ final class ProxyLink {
         self.broker = nil
     }
 
-    /// Ends the other side too, unless this direction drops all bytes: then the other side notices nothing, as with an
-    /// unplugged cable. Returns whether this direction drops all bytes.
+    /// Ends the receiving side too, unless this direction drops all bytes: the receiving side then notices nothing, as
+    /// with an unplugged cable. Returns whether this direction drops all bytes.
     private func ended(_ direction: Direction) -> Bool {
         switch direction {
         case .toBroker where self.toBroker.isSwallowed:

@@ -3,7 +3,8 @@ import KiiPushCore
 struct EmulatorState: Sendable {
     static let table = "emulator"
 
-    /// The ports of an earlier start; 0 for none. The emulator prefers them, so that stored endpoints stay valid.
+    /// The ports of an earlier start; 0 for none. The emulator prefers these ports, so that endpoints that clients have
+    /// stored stay valid.
     struct Ports: Sendable, Hashable {
         var http: UInt16 = 0
         var https: UInt16 = 0

@@ -39,7 +39,7 @@ extension EmulatedCloud {
         return .json(201, nil, ["commandID": JSONValue(command.id)])
     }
 
-    /// With a media type other than `application/json`, the command groups its actions by alias, as with traits.
+    /// If the request's media type is not `application/json`, the command groups its actions by the aliases of traits.
     private func checkedCommand(
         _ body: JSONValue, to thing: ThingRecord, _ call: CloudCall
     ) throws(KiiFailure) -> JSONValue {

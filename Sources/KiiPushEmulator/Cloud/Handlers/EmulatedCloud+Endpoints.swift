@@ -16,8 +16,8 @@ extension EmulatedCloud {
         return .json(200, "MQTTEndpointResponse", .object(endpoint), fields: [field])
     }
 
-    /// The lifetime begins with the first request for the endpoint. After its end, the next request creates another
-    /// topic and other credentials.
+    /// An endpoint's lifetime begins with the first request for the endpoint. After its end, the next request creates a
+    /// new topic and new credentials.
     mutating func handOutEndpoint(
         of record: InstallationRecord, now: Timestamp
     ) throws(KiiFailure) -> (JSONMembers, seconds: Int64) {
@@ -53,7 +53,8 @@ extension EmulatedCloud {
         return renewed
     }
 
-    /// The lengths fit the smallest known client, Kii's C SDK ebisu: 63 bytes for each text, 127 for the password.
+    /// The lengths fit the smallest buffers of known clients, those of Kii's C SDK ebisu: 63 bytes for each text, 127
+    /// for the password.
     mutating func newBrokerCredential() -> BrokerCredential {
         BrokerCredential(username: self.identifiers.secret(24), password: Secret(self.identifiers.secret(32)))
     }

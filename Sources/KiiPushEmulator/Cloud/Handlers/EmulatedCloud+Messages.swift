@@ -55,7 +55,7 @@ extension EmulatedCloud {
         _ call: CloudCall, where isWanted: (InstallationRecord) -> Bool
     ) -> LoggedMessage {
         var networks: [InstallationRecord.DeviceType: PushRendering] = [:]
-        // FCM comes after GCM in `renderings`, so its rendering replaces GCM's.
+        // FCM and GCM both serve Android. FCM comes after GCM in `renderings`, so FCM's rendering replaces GCM's.
         for rendering in renderings where !rendering.isDryRun { networks[rendering.network.deviceType] = rendering }
         var deliveries: [PushNetwork: [String]] = [:]
         for principal in principals {

@@ -82,8 +82,8 @@ extension EmulatedCloud {
         try self.add(owner, to: thing)
     }
 
-    /// Kii's reference lists the administrator, the user and the group's members. No source shows whether Kii refuses
-    /// the thing, so the emulator lets a thing add an owner.
+    /// By Kii's reference, the administrator, the user and the group's members may add an owner. No source shows
+    /// whether Kii refuses the thing, so the emulator allows the thing too.
     private func checkMayAdd(_ owner: ThingOwner, to thing: ThingRecord, _ call: CloudCall) throws(KiiFailure) {
         let mayAdd = self.belongs(call.caller, to: owner.scope) || call.caller == .thing(thing.id)
         try self.require(mayAdd, call, "Only the owner to be and the thing may add an owner.")
@@ -139,8 +139,8 @@ extension EmulatedCloud {
         return .json(200, "ThingOwnershipRequestResponse", ["code": JSONValue(code)])
     }
 
-    /// Second step: the other side sends the code. The administrator may always confirm, and counts as the future
-    /// owner in the first step.
+    /// Second step: of the thing and the future owner, the side that did not ask sends the code. The administrator may
+    /// always confirm, and counts as the future owner in the first step.
     mutating func confirmOwner(_ call: CloudCall) throws(KiiFailure) {
         var thing = try self.thing(call)
         let code = try call.object(of: "ThingOwnershipConfirmationRequest").neededText("code")

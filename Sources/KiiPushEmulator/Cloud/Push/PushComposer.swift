@@ -35,7 +35,7 @@ struct PushComposer {
 
     func renderings(of send: SendRequest, to recipient: Recipient, sender: Caller) -> [PushRendering] {
         let facts = self.facts(of: send, recipient)
-        // On networks other than MQTT, messages have no URIs, and a direct push has `sender` too.
+        // On networks other than MQTT, messages have no URIs, and `sender` is also in a direct push.
         let fields = self.senderField(of: send, sender) + facts
         return PushNetwork.allCases.filter { send.sections.isEnabled($0) }.map { network in
             let data = send.sections.data(of: network)

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Kii's delivery networks, by the names of their sections in a send.
+/// Kii's delivery networks, named as their sections in the body of a send request.
 enum PushNetwork: String, CaseIterable, Sendable {
     case gcm, fcm, apns, jpush, mqtt
 

@@ -25,8 +25,9 @@ struct PushSections: Sendable {
     private let common: JSONMembers
     private var sections: [PushNetwork: JSONValue] = [:]
 
-    /// - Parameter isStrict: whether to refuse MQTT data with keys that Kii writes itself. Kii accepts such data and
-    ///   replaces the sender's value. If Kii writes no such key, receivers mistake the sender's value for Kii's.
+    /// - Parameter isStrict: whether to refuse MQTT data with keys that Kii uses itself. Kii's cloud accepts such data.
+    ///   If Kii writes the key into this message, Kii's value replaces the sender's. If not, receivers mistake the
+    ///   sender's value for Kii's.
     init(_ body: JSONValue, isStrict: Bool) throws(KiiFailure) {
         try PushSections.checkIsFlat(body.present("data"), name: "data", onlyStrings: false)
         self.common = body["data"]?.pairs ?? []

@@ -64,7 +64,7 @@ extension CommandRecord {
             createdAt: createdAt, modifiedAt: modifiedAt)
     }
 
-    /// Returns `nil` for an invalid list. With traits, the actions are one level deeper, below their alias.
+    /// Returns `nil` for an invalid list. With `byAlias`, the actions are one level deeper, below their trait's alias.
     static func actionNames(in list: JSONValue?, byAlias: Bool) -> [String]? {
         guard let members = list?.membersOfElements else { return nil }
         guard byAlias else { return members.map { $0.0 } }

@@ -17,7 +17,7 @@ final class Route: Sendable {
     typealias Handler = @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> HTTPResponse
 
     let method: String
-    /// The path below its root, such as `topics/{topic}`.
+    /// The path without its root, such as `topics/{topic}` below `/api/apps/{app}`.
     let path: String
     let need: Need
     /// The allowed query items of a request to `/__kii`. Kii's own calls ignore unknown items.

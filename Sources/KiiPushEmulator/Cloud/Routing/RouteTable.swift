@@ -16,7 +16,8 @@ package enum RouteTable {
         ("/__kii", RouteTable.ofEmulator),
     ].flatMap { root, routes in routes.map { "\($0.method) \(root)/\($0.path)" } }
 
-    /// - Throws: ``KiiFailure`` 404 for an unknown path or another app, 405 for a method that the path does not have.
+    /// - Throws: ``KiiFailure`` 404 for an unknown path or for an app other than `app`, 405 for a method that the path
+    ///   does not have.
     static func match(
         method: String, path: [String], app: String
     ) throws(KiiFailure) -> (Route, parameters: [String: String]) {
