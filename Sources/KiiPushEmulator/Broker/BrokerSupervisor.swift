@@ -70,7 +70,7 @@ final class BrokerSupervisor: PollLoop {
             switch try self.start() {
             case .accepted: return
             case .silent: throw self.failure("mosquitto takes no connections")
-            // Another process may have taken a port between the check of the port and mosquitto's start.
+            // Another process may have taken a port after the check of the port, so the next attempt prefers no port.
             case .ended: preferred = BrokerPorts(tcp: 0, tls: 0)
             }
         }

@@ -40,8 +40,7 @@ struct ThingOwner {
 extension ThingRecord {
     mutating func add(_ owner: ThingOwner) { self[owner.kind].insert(owner.id) }
 
-    /// Also removes the owner's pending request. Returns `false` if the thing has neither this owner nor such a
-    /// request.
+    /// Removes the ownership and the owner's pending request. Returns `false` if the thing has neither.
     @discardableResult
     mutating func remove(_ owner: ThingOwner) -> Bool {
         let hadRequest = self.ownershipRequests.removeValue(forKey: owner.text) != nil
