@@ -94,7 +94,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
                 completion: number, id: context.messageID,
                 received_at: context.receivedAt.millisecondsSinceEpoch, attempt: Int32(clamping: context.attempt),
                 kind: Int32(kind.rawValue), payload: start, payload_length: payload.count,
-                // The number again, to detect a copied structure that is used too late.
+                // The call's number a second time, to detect a copied structure that the program uses too late.
                 fields: UnsafeRawPointer(bitPattern: UInt(number)))
             return Callback.handler.run { self.handler.function(self.handler.context, &message) }
         }

@@ -58,7 +58,7 @@ public func kii_push_run(_ runtime: kii_push_runtime, _ error: UnsafeMutablePoin
     return status
 }
 
-/// Ends the handles of handlers' calls last, so that the program may answer these calls until the runtime has stopped.
+/// Ends unanswered handler calls last, so that the program may answer these calls until the runtime has stopped.
 private func close(_ runtime: OpenRuntime) throws(CFailure) {
     try waiting("kii_push_close") { await runtime.close() }
     runtime.waitForObservers()

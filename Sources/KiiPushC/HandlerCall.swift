@@ -32,8 +32,8 @@ struct HandlerCall {
 
     var isDone: Bool { self.completion == nil && self.address == nil }
 
-    /// The time that an unanswered call stays after its deadline. A late success counts until the next attempt, by
-    /// default 30 min later at most. A program that never answers must not fill the memory.
+    /// The time to keep an unanswered call after its deadline. A late success counts until the next attempt, by
+    /// default 30 min later at most. The limit prevents a program that never answers from filling the memory.
     private static let lateFor: Duration = .seconds(3600)
 
     /// Whether the program has probably forgotten the call.
@@ -61,7 +61,7 @@ struct HandlerCall {
     }
 }
 
-/// The functions of `kii_push.h` for a call. They use and release completions outside the lock.
+/// The functions of `kii_push.h` for a call. They use and release completions without holding the lock of `handles`.
 extension HandlerCall {
     static func handOut(
         _ number: UInt64, _ read: (Content) throws(CFailure) -> [UInt8]

@@ -28,7 +28,8 @@ struct HandlerCalls {
         return self.places[place]?.change(body)
     }
 
-    /// Returns the completions of a runtime's calls, for the caller to release. A call stays until its handler returns.
+    /// Returns the completions of a runtime's calls, for the caller to release. A call stays in `places` until its
+    /// handler returns.
     mutating func end(_ runtime: ObjectIdentifier) -> [FetchCompletion] {
         self.places.indices.compactMap { place in
             guard let call = self.places[place], call.runtime == runtime else { return nil }

@@ -19,7 +19,7 @@ final class ClockAlarm {
 
     func acknowledge() {
         var count: UInt64 = 0
-        // The read fails with ECANCELED. The kernel then reports the next change.
+        // The read fails with ECANCELED, and makes the kernel report the next change of the clock.
         _ = read(self.descriptor, &count, MemoryLayout<UInt64>.size)
     }
 }

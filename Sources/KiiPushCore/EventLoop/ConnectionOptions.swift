@@ -86,7 +86,7 @@ struct ConnectionOptions {
         if let certificate = self.tls.clientCertificateFile {
             try easy.set(CURLOPT_SSLCERT, certificate)
             try easy.set(CURLOPT_SSLKEY, self.tls.clientKeyFile ?? certificate)
-            // Otherwise OpenSSL would ask for the key's password at the terminal, and wait.
+            // An empty password keeps OpenSSL from asking for the key's password at the terminal, and waiting.
             try easy.set(CURLOPT_KEYPASSWD, "")
         }
         try easy.set(CURLOPT_USERAGENT, self.userAgent)

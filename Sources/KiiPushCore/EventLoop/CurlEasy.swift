@@ -30,7 +30,7 @@ final class CurlEasy {
     func prepare() throws(TransportError) {
         self.clearError()
         try self.check(ccurl_easy_set_pointer(self.raw, CURLOPT_ERRORBUFFER, self.errorBuffer))
-        // Otherwise libcurl would end name lookups by a signal, which may reach another thread.
+        // Without this option, libcurl would end name lookups by a signal, which may reach another thread.
         try self.set(CURLOPT_NOSIGNAL, 1)
         try self.set(CURLOPT_PROTOCOLS, ccurl_web_protocols())
         try self.check(ccurl_easy_set_socket_callback(self.raw, openSocket))

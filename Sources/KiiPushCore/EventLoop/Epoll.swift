@@ -26,7 +26,7 @@ final class Epoll {
         var event = epoll_event(events: interest, data: epoll_data_t(fd: descriptor))
         let (first, second) = isNew ? (EPOLL_CTL_ADD, EPOLL_CTL_MOD) : (EPOLL_CTL_MOD, EPOLL_CTL_ADD)
         if epoll_ctl(self.set.number, first, descriptor, &event) == 0 { return }
-        // libcurl may have closed and reopened the descriptor. Closing removes a descriptor from the set.
+        // libcurl may have closed and reopened the descriptor. Closing removes a descriptor from the epoll set.
         guard errno == EEXIST || errno == ENOENT,
             epoll_ctl(self.set.number, second, descriptor, &event) == 0
         else { throw Epoll.failure("epoll_ctl") }
@@ -50,7 +50,7 @@ final class Epoll {
         let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard descriptor >= 0 else { return }
         self.set = FileDescriptor(descriptor)
-        // A descriptor that the kernel refuses is not watched. Its owner notices only at its own deadline, if any.
+        // A descriptor that the kernel refuses is not watched. Its owner notices only at the owner's deadline, if any.
         if let waker { try? self.watch(waker) }
         for (descriptor, interest) in interests { try? self.watch(descriptor, for: interest, isNew: true) }
     }

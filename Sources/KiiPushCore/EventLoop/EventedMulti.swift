@@ -109,7 +109,7 @@ final class EventedMulti {
         var interest: Epoll.Interest = 0
         if what == CURL_POLL_IN || what == CURL_POLL_INOUT { interest |= Epoll.readable }
         if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { interest |= Epoll.writable }
-        // If the kernel refuses, the handle runs into its time limit, which needs no socket.
+        // If the kernel refuses to watch the socket, the transfer ends at its time limit, which needs no socket.
         try? self.sockets.watch(descriptor, for: interest, owner: .multi(self))
     }
 

@@ -1,4 +1,4 @@
-/// The thread of the receiving side, with streams, timers and clocks. Agents use ``EventLoop``. A simulation uses
+/// The thread that receives messages, with its streams, timers and clocks. Agents use ``EventLoop``. A simulation uses
 /// another type, whose time and network follow from a seed.
 package protocol Loop: AnyObject {
     var now: MonotonicInstant { get }
@@ -50,8 +50,8 @@ package protocol ByteStreamDelegate: AnyObject {
 
 /// Runs in every turn of the loop, between receiving and sending.
 package protocol TurnDelegate: AnyObject {
-    /// Whether this turn has received enough. The loop checks this between reads, and leaves the other streams for the
-    /// next turn.
+    /// Whether this turn has received enough. The loop checks this between reads. If `true`, the loop leaves unread
+    /// streams for the next turn.
     var isSaturated: Bool { get }
     /// The loop's pause at the end of a turn, before it checks its sockets again; zero for none.
     var pauseBeforeNextTurn: Duration { get }

@@ -73,10 +73,10 @@ final class LoopCore {
 
     private func sleep() {
         if let pause = self.turnDelegate?.pauseBeforeNextTurn, pause > .zero {
-            // Sleeps without waiting for sockets: some are usually ready, and that wait would end at once. After 50 us
-            // more are ready. `Gathering` asks for no longer pause, and for none after a longer silence
-            // (`GatheringTests`). Measured behind mosquitto, alternating runs with and without the pause: 5.4 against
-            // 10.7 us of user time a message at QoS 0, 11.2 against 19.5 us at QoS 1. Commands wait as long.
+            // Ignores sockets during the pause: some are usually ready, so waiting for sockets would end at once. After
+            // the pause, at most 50 us, more sockets are ready. Commands wait too. Measured behind mosquitto,
+            // alternating runs with and without the pause: 5.4 against 10.7 us of user time a message at QoS 0, 11.2
+            // against 19.5 us at QoS 1.
             usleep(UInt32(clamping: pause.wholeNanoseconds / 1000))
         }
         self.hasSlept = self.queue.prepareToSleep() && !self.streams.hasWork
@@ -112,7 +112,7 @@ final class LoopPlace {
     }()
 
     /// This object stays ``current`` until the core is released. The core may release the loop, whose `deinit` must
-    /// recognise its own thread.
+    /// recognise the loop's thread.
     func live() {
         let code = pthread_setspecific(LoopPlace.slot, Unmanaged.passUnretained(self).toOpaque())
         precondition(code == 0, "pthread_setspecific failed with \(code)")

@@ -31,7 +31,7 @@ package final class SocketStream: ByteStream {
     let target: StreamTarget
     let isInspected: Bool
     var isConnecting = false
-    /// The number of streams that had connected to the target before this one started.
+    /// The number of streams that had connected to the target before this stream started.
     var connectedBefore = 0
     var isQueuedForFlush = false
     var isQueuedForDrain = false
@@ -195,7 +195,7 @@ extension SocketStream {
         }
     }
 
-    /// The kernel's reason replaces `error`, unless `error` has the server's own reason.
+    /// Reports the kernel's reason for a broken connection instead of `error`, unless `error` has the server's reason.
     func fail(_ error: TransportError) {
         guard self.state != .closed else { return }
         let delegate = self.delegate

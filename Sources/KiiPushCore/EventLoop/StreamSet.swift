@@ -146,15 +146,15 @@ final class StreamSet {
         self.options.trustChanges(easy, usesTLS: true)
         // Connect only. 2 would also open a WebSocket.
         try easy.set(CURLOPT_CONNECT_ONLY, 1)
-        // Otherwise the TLS handshake would offer HTTP, although the stream carries MQTT.
+        // With ALPN, the TLS handshake would offer HTTP, although the stream carries MQTT.
         try easy.set(CURLOPT_SSL_ENABLE_ALPN, 0)
         try easy.set(CURLOPT_TCP_NODELAY, 1)
         // With a send timeout up to 75 s, one unanswered probe ends the connection after 75 s without traffic.
-        // Otherwise Linux sends more probes, nine by default.
+        // Without a send timeout, Linux sends more probes, nine by default.
         try easy.set(CURLOPT_TCP_KEEPALIVE, 1)
         try easy.set(CURLOPT_TCP_KEEPIDLE, 60)
         try easy.set(CURLOPT_TCP_KEEPINTVL, 15)
-        // Otherwise libcurl prints the proxy's answer to a refused tunnel on standard output.
+        // Without this callback, libcurl would print the proxy's answer to a refused tunnel on standard output.
         try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_WRITEFUNCTION, discard))
         return easy
     }

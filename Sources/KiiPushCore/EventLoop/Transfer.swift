@@ -64,7 +64,7 @@ final class Transfer {
 
     func release(_ options: ConnectionOptions) throws(TransportError) {
         if self.isPlainGet {
-            // The next transfer sets the other options of a plain GET anew. This object frees the list.
+            // A plain GET sets the list of fields, which this object frees, and options that the next transfer sets anew.
             try self.easy.check(ccurl_easy_set_list(self.easy.raw, CURLOPT_HTTPHEADER, nil))
         } else {
             self.easy.reset()
@@ -74,17 +74,17 @@ final class Transfer {
 
     deinit { curl_slist_free_all(self.fieldList) }
 
-    /// Whether to repeat the request on a new connection, since it got 408 or 421 on a kept one.
+    /// Whether to repeat the request on a new connection, since it got 408 or 421 on a reused connection.
     ///
-    /// A server that closes an idle connection may send 408 first; libcurl takes that 408 for the next response. A
-    /// gateway sends 408 for a silent server too, but later. 421 asks for another connection.
+    /// A server that closes an idle connection may send 408 first. libcurl takes that 408 for the response to the next
+    /// request, so the 408 seems to come at once. 421 asks for another connection.
     ///
     /// - Source: RFC 9110, sections 15.5.9 and 15.5.20
     var isAnsweredByKeptConnection: Bool {
         guard self.easy.integer(CURLINFO_NUM_CONNECTS) == 0 else { return false }
         switch self.easy.integer(CURLINFO_RESPONSE_CODE) {
         case 408:
-            // HTTP/2 answers each stream separately, so a 408 answers the request.
+            // HTTP/2 answers each request on its own stream, so the 408 answers this request.
             guard self.easy.integer(CURLINFO_HTTP_VERSION) <= CURL_HTTP_VERSION_1_1 else { return false }
             let sent = self.easy.microseconds(CURLINFO_PRETRANSFER_TIME_T)
             return self.easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) - sent < Transfer.idleReplyLimit
@@ -93,8 +93,8 @@ final class Transfer {
         }
     }
 
-    /// A 408 after this time, in microseconds, counts as the answer to the request. Gateways wait longer for their
-    /// server.
+    /// A 408 after this time, in microseconds, counts as the answer to the request. An HTTP gateway waits longer before
+    /// it sends 408 for a silent server.
     private static let idleReplyLimit = 1_000_000
 
     func restart() throws(TransportError) {
@@ -178,7 +178,7 @@ final class Transfer {
         guard self.head.append(line) else {
             return self.refuse("the response's header fields and trailers are larger than \(limit) bytes")
         }
-        // If the request will be sent again, its time limit must not be shortened.
+        // `onHead` shortens the time limit, so it must not run if the request will be sent again.
         if self.isHeadEnough, self.hasFinalHead, !self.isAnsweredByKeptConnection { self.onHead.take()?() }
         return true
     }

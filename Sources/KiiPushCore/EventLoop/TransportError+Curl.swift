@@ -12,7 +12,7 @@ extension TransportError {
             error.code = .clientCertificateRequired
             error.detail = "the server asks for a client certificate (\(detail))"
         } else if detail.contains(bytesOf: "alert handshake failure") {
-            // TLS 1.2 says no more to a client without a certificate (RFC 5246 section 7.4.6).
+            // TLS 1.2 has no special alert for a client without a certificate (RFC 5246 section 7.4.6).
             error.code = .clientCertificateRequired
             error.detail = "the server refused the handshake, perhaps for want of a client certificate (\(detail))"
         }

@@ -43,7 +43,8 @@ package struct ClockWatch: Sendable {
 
     package init() {}
 
-    /// Compares a reading with the reading at the last jump, or with the first one. Returns `nil` if there is no jump.
+    /// Compares a reading with the reading at the last jump; before any jump, with the first reading. Returns `nil` if
+    /// there is no jump.
     package mutating func look(_ reading: ClockReading?) -> ClockJump? {
         guard let reading else { return nil }
         let last = self.last ?? reading

@@ -5,8 +5,8 @@ import Glibc
 package final class FileLock: Sendable {
     package let file: FileDescriptor
 
-    /// Creates a missing file with mode 0600. Returns `nil` if another process, or another ``FileLock`` of this one,
-    /// holds the lock.
+    /// Creates a missing file with mode 0600. Returns `nil` if another process, or another ``FileLock`` of this
+    /// process, holds the lock.
     package init?(path: String) throws(FileError) {
         self.file = try OwnFile.open(path, O_RDWR | O_CREAT)
         while flock(self.file.number, LOCK_EX | LOCK_NB) != 0 {

@@ -20,8 +20,9 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         SystemError("cannot \(action): \(self.failure)", code: self.code)
     }
 
-    /// Whether a retry may succeed. For a program's start: if the machine lacks a resource, the disk fails, or a
-    /// process is writing the program's file. Otherwise: unless a message exceeds the largest file size (`EFBIG`).
+    /// Whether a retry may succeed. The start of a program is worth a retry if the machine lacks a resource, the disk
+    /// fails, or a process is writing the program's file. Every other failure is worth a retry, except `EFBIG`: a
+    /// message exceeds the largest file size.
     package var isShortage: Bool {
         guard self.isOfProgram else { return self.code != EFBIG }
         return [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT, ENOLCK, EIO, ESTALE, ETXTBSY].contains(self.code)

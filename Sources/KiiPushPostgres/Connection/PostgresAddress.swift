@@ -52,7 +52,7 @@ struct PostgresAddress {
         guard let machine = Self.otherMachine(options) else { return }
         for (option, values, usual) in Self.demands {
             guard let value = options[option] else {
-                // The address gives an empty value, which removes libpq's default, such as the oldest version of TLS.
+                // An empty value in the address has removed libpq's default, such as the oldest allowed version of TLS.
                 if let first = values.first { self.additions.append((option, first)) }
                 continue
             }
@@ -70,8 +70,8 @@ struct PostgresAddress {
     }
 
     private static func resolve(_ target: String) throws(InboxError) -> [String: String] {
-        // The invalid value makes libpq resolve all options and then stop before it connects. With a password given,
-        // libpq reads no password file.
+        // The invalid value of `channel_binding` makes libpq resolve all options and then stop before it connects.
+        // With a password given, libpq reads no password file.
         let nonsense = ("channel_binding", "?")
         let probe = PostgresTexts.with(["dbname", "password", nonsense.0]) { keys in
             PostgresTexts.with([target, "-", nonsense.1]) { values in PQconnectStartParams(keys, values, 1) }

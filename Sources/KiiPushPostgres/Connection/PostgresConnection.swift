@@ -12,7 +12,7 @@ final class PostgresConnection: DescriptorOwner {
     enum Answer {
         case rows([PostgresRows])
         /// The server refused the batch and rolled it back. `step` is the index of the refused statement. `places` are
-        /// the numbers that an error of this schema lists: indices of elements, or keys of installations.
+        /// the numbers in an error that this schema's functions raise: array indices, or keys of installations.
         case refused(InboxError, places: [Int], step: Int)
         /// The connection broke, so it is unknown whether the batch was committed.
         case unknown(InboxError)

@@ -105,7 +105,7 @@ struct PostgresParameters {
     }
 }
 
-/// Prepared once for each connection, if it has a name.
+/// A statement. If it has a name, each connection prepares it once.
 struct PostgresStatement: Sendable, Hashable {
     var name: String
     var sql: String

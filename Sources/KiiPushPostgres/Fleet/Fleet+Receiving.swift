@@ -59,7 +59,7 @@ public enum FleetEvent: Sendable, Hashable {
     /// renewed after a failure. Each database has 1,024 shards, which the gateways divide among themselves.
     case holding(shards: Int, agents: Int, gateways: Int)
     /// Other gateways' leases had ended, and this gateway has freed this number of their shards. Messages whose
-    /// handlers were running there are handled again.
+    /// handlers were running on those gateways are handled again.
     case tookOver(shards: Int)
     /// The database cannot be reached, or refuses the gateway. The gateway acknowledges no messages, and tries again
     /// unless the error ends `receive`. Reported again for another reason, and after a recovery.

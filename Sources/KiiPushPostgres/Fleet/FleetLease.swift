@@ -62,8 +62,8 @@ final class FleetLease {
     private func plan() {
         guard !self.isCancelled else { return }
         if let timer { self.loop.cancel(timer) }
-        // 3 s with a lease of 10 s; 0.4 s while shards change gateways or the lease is over. Counted from the last
-        // request.
+        // 3 s with a lease of 10 s; 0.4 s while shards change gateways or the lease is over. Counted from the start
+        // of the last renewal.
         let pause = self.isHasty || self.isOver ? self.length / 25 : self.length * 0.3
         self.timer = self.loop.schedule(at: max(self.loop.now, self.askedAt + pause)) { [weak self] in self?.renew() }
     }
@@ -78,7 +78,7 @@ final class FleetLease {
             guard let self, !self.isCancelled else { return }
             self.answerEnd = nil
             switch result {
-            // The answer came after the end of the lease, so others may have taken over.
+            // The answer came after the end of the lease, so other gateways may have taken over.
             case .success where ContinuousClock.now > end: break
             case .success(let renewal):
                 self.end = end

@@ -27,7 +27,7 @@ struct FleetPlan {
     private struct Agent {
         var row: FleetRow
         var isStopping = false
-        /// Whether the gateway reads the agent's row again after its end, and starts the agent as the row then says.
+        /// Whether the gateway rereads the agent's row once the agent has ended, and restarts the agent accordingly.
         var isRestarting = false
         var isRemoved = false
     }

@@ -7,8 +7,8 @@ extension PushRuntime {
     ///
     /// - Parameters:
     ///   - store: the fleet's store, with a single database.
-    ///   - gateway: the gateway's name. Only one process can have it. After a process was killed, the next process
-    ///     waits until the old lease is over, 10 s at most.
+    ///   - gateway: the gateway's name. Only one process can have it. If that process was killed, a new process with
+    ///     the name waits for the end of the killed process's lease, 10 s at most.
     ///   - configuration: as for any runtime. ``Configuration/inbox`` and ``Bounds/handledKeptBytes`` have no effect.
     ///     The state directory holds only badges, a lock file and the control socket.
     /// - Throws: As ``init(configuration:)``.
@@ -39,8 +39,8 @@ extension PushRuntime {
     ///
     /// ``Fleet`` declares agents, and the live gateways share them. A new gateway takes its share from the others. The
     /// old gateway stops an agent before the new gateway starts it, so that no message has two handlers at once. If a
-    /// gateway dies, the others run its agents within 15 s. Messages whose handlers were running there are handled
-    /// again.
+    /// gateway dies, the others run its agents within 15 s. Messages whose handlers were running on the dead
+    /// gateway are handled again.
     ///
     /// While the database cannot be reached, the gateway acknowledges no messages, and after 8 s all agents stop. They
     /// start again when the database can be reached, unless other gateways have taken over. If an agent fails, the

@@ -5,7 +5,7 @@ package enum PostgresSchema {
     static let version = 1
     private static let foreignKeys: Int64 = 3
 
-    /// Creates missing tables, in one transaction. Blocks its thread.
+    /// Creates missing tables, in one transaction. Blocks the calling thread.
     package static func make(_ target: String) throws(InboxError) {
         let connection = try BlockingPostgres(target, name: "kii-push-gateway store")
         let step = try self.making(on: connection)

@@ -6,7 +6,7 @@ package import KiiPushCore
 package final class PostgresSession: Sendable {
     struct Gateway: Sendable, Hashable {
         var id: Int64
-        /// Changes when a process takes the gateway's name, and when others declare the gateway dead.
+        /// Changes when a process takes the gateway's name, and when other gateways declare this gateway dead.
         var token: Int64
         /// Rises with each connection of the process.
         var session: Int64 = 0
@@ -65,7 +65,7 @@ package final class PostgresSession: Sendable {
         try connection.prepare(
             PostgresStatements.turn + PostgresStatements.claims + PostgresStatements.questions
                 + PostgresStatements.fleet + PostgresStatements.requests)
-        // A limit for every statement: the lease is renewed on the same connection.
+        // The lease is renewed on this connection too, so a slow statement would delay the renewal.
         try connection.execute("SET statement_timeout = '5s'", step: "preparing a session")
         self.handle = Locked(UInt(bitPattern: connection.release()))
     }

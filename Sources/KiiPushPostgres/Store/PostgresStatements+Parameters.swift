@@ -120,7 +120,8 @@ extension PostgresStatements {
         return (self.prune, parameters)
     }
 
-    /// Removes the oldest dead letters that no handler could get, if these use more than half of the limit.
+    /// Removes the oldest of the dead letters that were refused at arrival (such as oversized messages), if these dead
+    /// letters together use more than half of the limit.
     static func trimming(
         _ gateway: PostgresSession.Gateway, _ configuration: PostgresConfiguration
     ) -> PostgresConnection.Step {

@@ -143,8 +143,8 @@ package final class PostgresStore: Store {
         guard var turn = self.underWay.take() else { return }
         switch answer {
         case .rows(let rows): self.succeed(turn, turn.work.outcome(rows, of: self))
-        // First case: sends the turn again without the handlers' answers that the database refused. Second case: some
-        // redeliveries differ from the stored rows, and are sent again as new messages.
+        // The first `refused` case sends the turn again without the handlers' answers that the database refused. The
+        // second sends the turn again, with redeliveries that differ from their stored rows as new messages.
         case .refused(let error, let places, let step)
         where turn.work.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()):
             self.send(turn)
@@ -154,7 +154,7 @@ package final class PostgresStore: Store {
         case .refused(let error, let keys, _) where error.sqlState == PostgresStatements.ofAnother:
             let others = Set(keys.map { Int64($0) })
             self.forget(others)
-            // Drops the results for messages of another gateway. The database would refuse the turn again each time.
+            // The database refused results for another gateway's messages. Sends the turn again without these results.
             let lost = InboxError(.fenced, step: error.step, sqlState: error.sqlState)
             if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, lost) }
         case .refused(let error, _, _) where error.isFinal: self.giveUp(turn, error)

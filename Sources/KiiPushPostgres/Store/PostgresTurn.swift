@@ -15,7 +15,8 @@ struct PostgresTurn {
     private var plan: [StoredArrival] = []
     private var newOnes: Set<Int> = []
     private var finished: [MessageChange] = []
-    /// A statement cannot change a row twice, so a group has at most one change of each message.
+    /// Each element becomes one statement. A statement cannot change a row twice, so an element has at most one change
+    /// of each message.
     private var rounds: [[MessageChange]] = []
     private var claims = PostgresClaims([])
     private var takesNumbers = false

@@ -1,8 +1,8 @@
 #if Postgres
 import KiiPushCore
 
-/// Queries and writes outside turns, many in one transaction. If thousands of agents start together, single
-/// transactions would delay turns and the renewal of the lease.
+/// Queries and writes outside turns, many in one transaction. If thousands of agents start together, a transaction for
+/// each query would delay turns and the renewal of the lease.
 struct QuestionQueue {
     struct Question {
         let steps: [PostgresConnection.Step]
@@ -50,7 +50,7 @@ extension PostgresStore {
                     rows.removeFirst(question.steps.count)
                 }
             case .refused where questions.count > 1:
-                // One query made the server roll back the transaction, so each query is sent alone.
+                // One query made the server roll back the common transaction. Each query is sent again, alone.
                 for question in questions {
                     self.send([question]) { question.completion($0.result) }
                 }

@@ -8,7 +8,7 @@ struct TurnWork {
     private var owners: [Int64?] = []
     private let startedAt: MonotonicInstant
 
-    /// After this time, a refusal also postpones the other statements of handlers.
+    /// After this time, a refusal of one handler's statement also postpones the other handlers' statements.
     private static let patience: Duration = .seconds(1)
 
     init(at now: MonotonicInstant) { self.startedAt = now }
@@ -45,7 +45,7 @@ struct TurnWork {
 
     mutating func refused(_ step: Int?, _ error: InboxError, places: [Int], at now: MonotonicInstant) -> Set<Int64> {
         let all = self.answers.map(\.change.sequence)
-        // A failure of the server itself: it would refuse every transaction.
+        // A failing server would refuse any transaction, so no handler's statement caused this error.
         guard !all.isEmpty, !error.isServerError else { return [] }
         let reason = AnswerRefusal.work(
             "PostgreSQL refused a statement of the handler's (SQLSTATE \(error.sqlState ?? "unknown"))")
@@ -59,8 +59,8 @@ struct TurnWork {
             return self.refuse(Array(all.drop { $0 != owner }), .postponed)
         }
         let refused = self.refuse([owner], reason)
-        // After a timeout, a conflict or a second in all, postpones the other statements too: they could block the
-        // gateway again.
+        // After a timeout, a conflict or a second in all, postpones the other handlers' statements too: they could
+        // block the gateway again.
         let isSlow = error.isContention || now > self.startedAt + Self.patience
         return isSlow ? refused.union(self.refuse(all.filter { $0 != owner }, .postponed)) : refused
     }

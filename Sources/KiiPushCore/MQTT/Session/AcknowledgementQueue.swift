@@ -54,7 +54,7 @@ struct AcknowledgementQueue: Sendable {
         }
     }
 
-    /// Drops all unsent acknowledgements: the broker can send these messages again.
+    /// Drops all unsent acknowledgements: the broker can send their messages again.
     mutating func drop() {
         self.firstUnsent = self.nextTicket
         self.slots = []

@@ -1,7 +1,7 @@
 /// Decides when a connection must send PINGREQ, and when the broker counts as gone.
 ///
 /// Each expected answer has a deadline. Each complete message extends the deadline of SUBACK and PINGRESP, by at most
-/// three keep-alives in total: the broker may have sent the message before it read the request. Other bytes extend no
+/// three keep-alives in total: the broker may have sent the message before reading the request. Other bytes extend no
 /// deadline, since a proxy may send bytes for a dead broker.
 ///
 /// While reading is paused, the deadlines stop, but PINGREQ continues ([MQTT-3.1.2-24]).
@@ -20,8 +20,9 @@ struct Liveness: Sendable {
     private var paused = Duration.zero
     private var awaited: Awaited?
     private(set) var lastReceived: MonotonicInstant
-    /// When SUBSCRIBE (without it, CONNACK) or the last PINGREQ was sent, early PINGREQ excepted; `nil` before CONNACK.
-    /// Acknowledgements do not postpone PINGREQ, so a PINGREQ follows each within one interval.
+    /// When the session sent SUBSCRIBE or its last PINGREQ (early PINGREQ excepted) or, without SUBSCRIBE, got CONNACK.
+    /// `nil` before CONNACK. Acknowledgements do not postpone PINGREQ, so a PINGREQ follows each acknowledgement within
+    /// one interval.
     private var lastRequest: MonotonicInstant?
 
     private static let longestExtension = 3

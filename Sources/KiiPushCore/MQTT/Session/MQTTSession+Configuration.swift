@@ -13,8 +13,8 @@ extension MQTTSession {
         /// The time limit for CONNACK, then for SUBACK. Each message before SUBACK restarts the limit, for at most
         /// three keep-alives more.
         package var connectTimeout: Duration
-        /// The time limit for PINGRESP, restarted by messages like ``connectTimeout``. `nil`: ``keepAlive``, at most 20
-        /// s.
+        /// The time limit for PINGRESP. Messages restart this limit as they restart ``connectTimeout``. `nil`:
+        /// ``keepAlive``, at most 20 s.
         package var pingTimeout: Duration?
         /// The time that the broker has on each connection to redeliver unacknowledged messages of earlier connections.
         /// NATS redelivers only after 30 s.

@@ -25,7 +25,7 @@ extension MQTTSession {
         package var topic: String
         package var payload: [UInt8]
         package var qos: QoS
-        /// DUP: the broker has sent this packet before. This client may not have received it.
+        /// DUP: the broker has sent this packet before. This client may not have received the earlier packet.
         package var duplicate: Bool
         /// Whether the broker has sent this packet identifier at QoS 2 before, without a PUBREL since. With equal
         /// bytes, this is the same message ([MQTT-4.3.3-2]).
@@ -64,7 +64,7 @@ extension MQTTSession {
         case sessionMayBeNew
         /// Follows ``sessionMayBeNew``: the broker has lost the expected session. Messages may be missing.
         case sessionLost
-        /// The broker has read the acknowledgements up to this ticket, and will not redeliver these messages.
+        /// The broker has read the acknowledgements up to this ticket, and will not redeliver their messages.
         case acknowledgementsProven(through: UInt64)
         /// The broker had enough time to redeliver messages of earlier connections.
         case redeliveryWindowPassed

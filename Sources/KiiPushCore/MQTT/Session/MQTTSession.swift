@@ -32,14 +32,13 @@ package struct MQTTSession: Sendable {
     private var queue = AcknowledgementQueue()
     private var proof = ArrivalProof(firstTicket: 1)
     private var liveness: Liveness?
-    /// When the broker's last bytes arrived on this connection; if later, when the connection began or its last pause
-    /// ended.
+    /// The latest of three times: the connection began, the broker's last bytes arrived, reading resumed after a pause.
     package var lastReceived: MonotonicInstant? { self.liveness?.lastReceived }
     private var isReadingPaused = false
     private var redeliveryDeadline: MonotonicInstant?
     private var expectsSession: Bool
-    /// CONNECTs since the broker last accepted one, without refused ones. Each unanswered CONNECT may have created a
-    /// new session.
+    /// The number of CONNECTs since the last accepted CONNECT, refused CONNECTs excluded. Each unanswered CONNECT may
+    /// have created a new session.
     private var connectsWithoutAnswer = 0
     package var hasUnansweredConnect: Bool { self.connectsWithoutAnswer > 0 }
     private var grantedQoS: QoS?
@@ -92,7 +91,7 @@ package struct MQTTSession: Sendable {
         self.send(.connect(self.current.connect), into: &output)
     }
 
-    /// Ends the connection, and drops its unsent acknowledgements: the broker can redeliver these messages.
+    /// Ends the connection, and drops its unsent acknowledgements: the broker can redeliver their messages.
     package mutating func transportClosed() {
         self.state = .disconnected
         self.queue.drop()

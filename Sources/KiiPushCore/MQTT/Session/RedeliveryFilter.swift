@@ -5,8 +5,8 @@
 ///
 /// - DUP is set.
 /// - The row came with the same packet identifier.
-/// - The row's acknowledgement is not known to have arrived: it is unsent on this connection, or unproven on an earlier
-///   one.
+/// - The row's acknowledgement may not have arrived: it is unsent on this connection, or unproven on an earlier
+///   connection.
 ///
 /// The caller then compares topic and bytes. In doubt the message is new: a duplicate is better than a loss.
 ///
@@ -16,8 +16,8 @@
 ///   identifier of an older, acknowledged message. So rows of earlier connections count only after a connection has
 ///   begun with a message whose identifier is not 1.
 /// - A broker may reuse an identifier as soon as it is free ([MQTT-2.3.1-4]). So rows of earlier connections stop
-///   counting once an identifier is not ahead of its predecessor, among new messages or among a connection's repeated
-///   ones.
+///   counting once an identifier is not ahead of the previous identifier. The filter compares messages without DUP with
+///   each other, and messages with DUP of one connection with each other.
 /// - Brokers that count begin again after 65,535, so only the last 32,767 rows count.
 ///
 /// The filter holds the last row for each packet identifier: at most 65,535 rows, and as many of QoS 2.
@@ -39,7 +39,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
     }
 
     private var rows: [UInt16: Row] = [:]
-    /// The last QoS 2 row of each identifier. A released row stays until the broker reuses the identifier.
+    /// The last QoS 2 row of each identifier. After PUBREL, the row stays until the broker reuses the identifier.
     private var exactlyOnceRows: [UInt16: Int64] = [:]
     package private(set) var lastSequence: Int64 = 0
     private var firstTicket: UInt64 = 1
@@ -66,7 +66,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
 
     package var count: Int { self.rows.count }
 
-    /// The filter holds no row up to this number: the broker should not redeliver such rows. Scans all rows.
+    /// The broker should not redeliver rows up to this number: the filter holds none of them. Scans all rows.
     package var provenSequence: Int64 { self.rows.values.lazy.map { $0.sequence - 1 }.min() ?? self.lastSequence }
 
     package mutating func connectionOpened(firstTicket: UInt64) {
@@ -110,7 +110,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
     /// Records that `message` repeats this row. The row now waits for the acknowledgement of `message`.
     package mutating func absorbed(sequence: Int64, by message: MQTTSession.InboundMessage) {
         guard let packetID = message.packetID, let ticket = message.ticket else { return }
-        // A row that was removed as acknowledged stays removed, even if the broker has not released it.
+        // A row that was removed as acknowledged stays removed, even if its PUBREL has not arrived.
         if message.isUnreleased, self.rows[packetID]?.sequence != sequence { return }
         self.rows[packetID] = Row(sequence: sequence, ticket: ticket)
     }
