@@ -33,7 +33,7 @@ struct HandlerCall {
     var isDone: Bool { self.completion == nil && self.address == nil }
 
     /// The time to keep an unanswered call after its deadline. A late success counts until the next attempt, by
-    /// default 30 min later at most. The limit prevents a program that never answers from filling the memory.
+    /// default 30 min later at most. Without a limit, a program that never answers would fill the memory.
     private static let lateFor: Duration = .seconds(3600)
 
     /// Whether the program has probably forgotten the call.
@@ -61,7 +61,7 @@ struct HandlerCall {
     }
 }
 
-/// The functions of `kii_push.h` for a call. They use and release completions without holding the lock of `handles`.
+/// These functions use and release completions without holding the lock of `handles`.
 extension HandlerCall {
     static func handOut(
         _ number: UInt64, _ read: (Content) throws(CFailure) -> [UInt8]

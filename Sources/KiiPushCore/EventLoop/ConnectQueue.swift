@@ -44,8 +44,8 @@ struct ConnectQueue {
         defer { if line.connecting > 0 { self.lines[stream.target] = line } }
         if case .connected = ending { line.connected += 1 }
         if case .unreached(let error) = ending, stream.connectedBefore == line.connected {
-            // No stream has connected since this stream started, so the target is probably unreachable. All waiting
-            // streams fail at once: the last of them would otherwise fail after many minutes.
+            // No stream has connected since this stream started, so the waiting streams would probably fail too, the
+            // last after many minutes. All fail now instead.
             line.connecting -= 1
             var failed: [SocketStream] = []
             while let waiting = line.waiting.popFirst() { failed.append(waiting) }

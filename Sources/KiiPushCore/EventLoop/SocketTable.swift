@@ -7,7 +7,7 @@ final class SocketTable {
     }
 
     private struct Watch {
-        /// `nil`: a connection without a transfer, which libcurl may reuse.
+        /// `nil` if the connection has no transfer at present; libcurl may reuse the connection.
         var owner: Owner?
         var interest: Epoll.Interest
     }

@@ -64,7 +64,7 @@ final class Transfer {
 
     func release(_ options: ConnectionOptions) throws(TransportError) {
         if self.isPlainGet {
-            // A plain GET sets the list of fields, which this object frees, and options that the next transfer sets anew.
+            // This object frees the list of fields. The next transfer sets the other options of a plain GET anew.
             try self.easy.check(ccurl_easy_set_list(self.easy.raw, CURLOPT_HTTPHEADER, nil))
         } else {
             self.easy.reset()

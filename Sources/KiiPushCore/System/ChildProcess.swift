@@ -54,7 +54,7 @@ package final class ChildProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         if launch.descriptors[0] == nil { posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
         if launch.sendsOutputToStandardError { posix_spawn_file_actions_adddup2(&actions, 2, 1) }
-        // A copy has a higher number than all targets, so that no dup2 overwrites a source.
+        // Each copied descriptor has a higher number than all targets, so that no dup2 overwrites a source.
         let highest = max(launch.descriptors.keys.max() ?? 2, 2)
         var copies: [FileDescriptor] = []
         defer { withExtendedLifetime(copies) {} }

@@ -123,7 +123,7 @@ package final class PollThread<Message: Sendable>: Sendable {
 
     private func takeMessages() -> [Message]? { self.state.withLock { $0.isClosed ? nil : $0.takeMessages() } }
 
-    /// Returns the ready descriptors. A signal also ends the wait; the set is then empty.
+    /// A signal also ends the wait; the returned set is then empty.
     private static func wait(_ wait: PollWait, _ waker: Waker) -> Set<Int32> {
         var entries = [pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0)] + wait.entries
         guard poll(&entries, nfds_t(entries.count), wait.deadline?.millisecondsLeft ?? -1) > 0 else { return [] }

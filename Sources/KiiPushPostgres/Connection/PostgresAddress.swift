@@ -52,7 +52,8 @@ struct PostgresAddress {
         guard let machine = Self.otherMachine(options) else { return }
         for (option, values, usual) in Self.demands {
             guard let value = options[option] else {
-                // An empty value in the address has removed libpq's default, such as the oldest allowed version of TLS.
+                // Adds the required value: an empty value in the address has removed libpq's default, as for the oldest
+                // allowed version of TLS.
                 if let first = values.first { self.additions.append((option, first)) }
                 continue
             }

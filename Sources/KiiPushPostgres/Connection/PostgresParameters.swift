@@ -105,7 +105,7 @@ struct PostgresParameters {
     }
 }
 
-/// A statement. If it has a name, each connection prepares it once.
+/// Each connection prepares a statement with a name once.
 struct PostgresStatement: Sendable, Hashable {
     var name: String
     var sql: String

@@ -8,8 +8,8 @@ extension Fleet {
     ///
     /// - Parameters:
     ///   - gateway: as for ``PushRuntime/init(_:gateway:configuration:)``.
-    ///   - configuration: of each runtime; its bounds apply to each. The second database has the state directory
-    ///     `database-2` inside the configured directory, and so on.
+    ///   - configuration: of each runtime. The bounds apply to each runtime separately. The second database has the
+    ///     state directory `database-2` inside the configured directory, and so on.
     ///   - handler: returns the handler of the agent with this name. Called on any thread whenever the agent starts.
     ///   - observer: gets each agent's events.
     ///   - tell: gets the gateway's events, with the number of the database, from 0. Called on any thread. It must not

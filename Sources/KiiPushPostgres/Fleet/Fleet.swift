@@ -142,8 +142,9 @@ public struct Fleet: Sendable {
         try connection.execute("COMMIT", step: step)
     }
 
-    /// Stops and removes an agent. The agent's gateway begins within about 3 s, and waits for running handlers. The
-    /// agent's unfinished messages wait for another agent of the same user or thing. The cloud keeps the installation.
+    /// Stops and removes an agent. The agent's gateway begins to stop the agent within about 3 s, and waits for running
+    /// handlers. The agent's unfinished messages wait for another agent of the same user or thing. The cloud keeps the
+    /// installation.
     ///
     /// - Returns: whether the agent was declared.
     /// - Throws: As ``check()``.

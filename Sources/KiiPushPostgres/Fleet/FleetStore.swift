@@ -15,8 +15,8 @@ public struct FleetStore: Sendable {
     /// - Source: "Connection Strings" in the manual of libpq.
     public static func postgres(_ target: String) -> FleetStore { FleetStore(targets: [target]) }
 
-    /// Several independent databases, for more messages than one database can write. A hash of its name assigns a new
-    /// agent to a database, where the agent stays. If a database cannot be reached, only its own agents stop
+    /// Several independent databases, for more messages than one database can write. The hash of a new agent's name
+    /// selects the agent's database, which never changes. If a database cannot be reached, only its agents stop
     /// (``Fleet/receive(as:configuration:handler:observer:tell:)``).
     ///
     /// - Parameter targets: one or more, each as for ``postgres(_:)-(String)``. Every process must use the same order.

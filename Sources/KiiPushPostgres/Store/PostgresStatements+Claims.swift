@@ -110,7 +110,7 @@ extension PostgresStatements {
                 WHERE message.installation = wanted.installation AND state = 2 AND \(isNotInHand)
                 ORDER BY next_attempt_ms LIMIT 1) AS next
         """)
-    /// Finds each source by a separate search, which skips the rows in between.
+    /// Finds each source by a separate search, so that PostgreSQL does not read all rows of every source.
     static let sources = PostgresStatement(
         "sources", "looking for sources",
         """

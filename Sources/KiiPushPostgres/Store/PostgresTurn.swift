@@ -30,7 +30,7 @@ struct PostgresTurn {
         self.drop(of: { !isKnown($0) })
     }
 
-    /// Recounts dead letters after a removal, and about once a minute for changes by other processes.
+    /// Recounts dead letters after a removal, and about once a minute, since other processes may change the number.
     private var countsDead: Bool { self.trims || self.pruned == 0 }
 
     var refuses: Bool { self.turn.arrivals.contains(where: \.isRefused) }

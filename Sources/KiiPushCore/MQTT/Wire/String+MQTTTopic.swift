@@ -1,7 +1,7 @@
 extension String {
     /// Not empty, no wildcard ([MQTT-3.3.2-2], [MQTT-4.7.3-1]).
     package var isMQTTTopicName: Bool {
-        // Runs for every message. Iterating over a span costs a fraction of iterating over `utf8`.
+        // Runs for every message, and a span costs a fraction of iterating over `utf8`.
         let bytes = self.utf8.span
         for index in bytes.indices where bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "#") {
             return false
