@@ -12,6 +12,11 @@ package final class OutputQueue: Sendable {
         var written = 0
         var failure: (any Error)?
         var hasThread = false
+        /// Whether the thread sleeps until somebody wakes it.
+        var isAsleep = false
+        var isWriting = false
+        /// The number of callers that sleep until bytes are written.
+        var sleepers = 0
         var isLimited = false
         var isAbandoned = false
         var leftOut = 0
@@ -32,12 +37,19 @@ package final class OutputQueue: Sendable {
 
     private static let all = Locked<[OutputQueue]>([])
 
+    /// The delay before the thread writes, so that a caller of ``waitUntilWritten()`` can write first.
+    private static let delay = Duration.milliseconds(1)
+    /// pipe(7): a pipe that poll(2) finds writable takes as many bytes without a wait.
+    private static let atomicBytes = 4096
+
     private let descriptor: Int32
     private let name: String
+    /// A terminal that poll(2) finds writable may still block a write.
+    private let isTerminal: Bool
     private let state = Monitor(State())
 
     package init(descriptor: Int32, name: String) {
-        (self.descriptor, self.name) = (descriptor, name)
+        (self.descriptor, self.name, self.isTerminal) = (descriptor, name, isatty(descriptor) == 1)
         Self.all.withLock { $0.append(self) }
     }
 
@@ -63,8 +75,7 @@ package final class OutputQueue: Sendable {
     ///
     /// - Throws: the error of an earlier write.
     package func put(_ bytes: [UInt8]) throws {
-        self.state.wait { $0.pending < Self.mostBytes || $0.failure != nil ? .leave(()) : .sleep(until: nil) }
-        if let failure = self.state.withLock({ $0.failure }) { throw failure }
+        try self.sleep { $0.pending < Self.mostBytes || $0.failure != nil }
         self.put { $0.append(bytes) }
     }
 
@@ -76,14 +87,27 @@ package final class OutputQueue: Sendable {
         self.state.withLock { state in
             if state.pending == 0 { waiter.resume(()) } else { state.waiters.append((state.put, waiter)) }
         }
+        self.state.signalAll()
         await waiter.value()
         if let failure = self.state.withLock({ $0.failure }) { throw failure }
     }
 
+    /// Waits until all earlier bytes are written, and writes them on this thread if that does not block. Waking the
+    /// other thread for each line costs more than the line.
     package func waitUntilWritten() throws {
         let end = self.state.withLock { $0.put }
-        self.state.wait { $0.written >= end ? .leave(()) : .sleep(until: nil) }
-        if let failure = self.state.withLock({ $0.failure }) { throw failure }
+        if !self.isTerminal { self.writeWaiting(waits: false) }
+        try self.sleep { $0.written >= end }
+    }
+
+    private func sleep(until isDue: (State) -> Bool) throws {
+        self.state.withLock { $0.sleepers += 1 }
+        self.state.wait { isDue($0) ? .leave(()) : .sleep(until: nil) }
+        let failure = self.state.withLock { state in
+            state.sleepers -= 1
+            return state.failure
+        }
+        if let failure { throw failure }
     }
 
     private func limitWaiting() {
@@ -122,17 +146,20 @@ package final class OutputQueue: Sendable {
     }
 
     private func put(_ change: (inout State) -> Void) {
-        let isMissing = self.state.withLock { state in
+        let (isMissing, isAsleep) = self.state.withLock { state in
             change(&state)
-            defer { state.hasThread = true }
-            return !state.hasThread
+            defer { (state.hasThread, state.isAsleep) = (true, false) }
+            return (!state.hasThread, state.isAsleep)
         }
-        guard isMissing else { return self.state.signalAll() }
+        guard isMissing else {
+            if isAsleep { self.state.signalAll() }
+            return
+        }
         do {
             try OSThread(name: "kii-output") { self.run() }.detach()
         } catch {
             repeat {
-                self.writeWaiting()
+                self.writeWaiting(waits: true)
             } while self.state.withLock({ state in
                 state.hasThread = !state.waiting.isEmpty
                 return state.hasThread
@@ -142,47 +169,75 @@ package final class OutputQueue: Sendable {
 
     private func run() {
         while true {
-            self.state.wait { $0.waiting.isEmpty ? .sleep(until: nil) : .leave(()) }
-            self.writeWaiting()
+            self.state.wait { state in
+                state.isAsleep = state.waiting.isEmpty || state.isWriting
+                return state.isAsleep ? .sleep(until: nil) : .leave(())
+            }
+            let end = MonotonicInstant.now() + Self.delay
+            self.state.wait { state in
+                let isDue = state.waiting.isEmpty || !state.waiters.isEmpty || MonotonicInstant.now() >= end
+                return isDue ? .leave(()) : .sleep(until: end)
+            }
+            self.writeWaiting(waits: true)
         }
     }
 
-    private func writeWaiting() {
-        var rest = self.state.withLock { state in
-            defer { state.waiting = [] }
+    /// Writes what is queued, unless another thread is writing.
+    ///
+    /// - Parameter waits: whether to wait for a reader. Otherwise the rest stays in the queue.
+    private func writeWaiting(waits: Bool) {
+        let taken = self.state.withLock { state -> ArraySlice<UInt8>? in
+            guard !state.isWriting, !state.waiting.isEmpty else { return nil }
+            defer { (state.isWriting, state.waiting) = (true, []) }
             return state.waiting[...]
         }
+        guard var rest = taken else { return }
+        let failure = self.write(&rest, waits: waits)
+        self.conclude { state in
+            state.isWriting = false
+            if let failure {
+                state.failure = state.failure ?? failure
+                state.written = min(state.written + rest.count, state.put)
+            } else if !state.isAbandoned {
+                state.waiting.insert(contentsOf: rest, at: 0)
+            }
+        }
+    }
+
+    private func write(_ rest: inout ArraySlice<UInt8>, waits: Bool) -> (any Error)? {
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(self.descriptor, $0.baseAddress, $0.count) }
+            if !waits {
+                var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
+                guard poll(&entry, 1, 0) == 1, entry.revents & Int16(POLLOUT) != 0 else { return nil }
+            }
+            let piece = waits ? rest : rest.prefix(Self.atomicBytes)
+            let count = piece.withUnsafeBytes { Glibc.write(self.descriptor, $0.baseAddress, $0.count) }
             let code = errno
             if count > 0 {
                 rest = rest.dropFirst(count)
                 self.conclude { $0.written = min($0.written + count, $0.put) }
             } else if count < 0, code == EAGAIN {
+                guard waits else { return nil }
                 // The descriptor was inherited as non-blocking: wait until it is writable.
                 var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&entry, 1, -1)
             } else if count == 0 || code != EINTR {
-                let failure: any Error =
-                    code == EPIPE
+                return code == EPIPE
                     ? SilentExit.brokenPipe
                     : CommandFailure(.inputOutput, "cannot write \(self.name): \(errorText(code))")
-                self.conclude { state in
-                    state.failure = state.failure ?? failure
-                    state.written = min(state.written + rest.count, state.put)
-                }
-                return
             }
         }
+        return nil
     }
 
     private func conclude(_ change: (inout State) -> Void) {
-        let waiters = self.state.withLock { state in
+        let (waiters, isAwaited) = self.state.withLock { state in
             change(&state)
             defer { state.waiters.removeAll { $0.position <= state.written } }
-            return state.waiters.filter { $0.position <= state.written }
+            let isAwaited = state.sleepers > 0 || !state.waiting.isEmpty
+            return (state.waiters.filter { $0.position <= state.written }, isAwaited)
         }
-        self.state.signalAll()
+        if isAwaited { self.state.signalAll() }
         for waiter in waiters { waiter.written.resume(()) }
     }
 }
