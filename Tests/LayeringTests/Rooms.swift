@@ -213,13 +213,13 @@ struct Ceiling {
         Ceiling("Sources/KiiPushCore/WebSocket", [.bytes: 17_707, .types: 12]),
         Ceiling("Sources/KiiPushCore/Cloud", [.bytes: 98_152, .types: 69]),
         Ceiling("Sources/KiiPushCore/EventLoop", [.bytes: 71_971, .types: 49]),
-        Ceiling("Sources/KiiPushCore/Inbox", [.bytes: 110_994, .types: 40]),
+        Ceiling("Sources/KiiPushCore/Inbox", [.bytes: 111_023, .types: 40]),
         Ceiling("Sources/KiiPushCore/Delivery", [.bytes: 95_719, .types: 76]),
         Ceiling("Sources/KiiPushCore/Store", [.bytes: 44_203, .types: 23]),
         Ceiling("Sources/KiiPushCore/Lifecycle", [.bytes: 15_950, .types: 19]),
         Ceiling("Sources/KiiPushCore/Agent", [.bytes: 193_268, .types: 102]),
         Ceiling("Sources/KiiPushCore/Service", [.bytes: 12_806, .types: 11]),
-        Ceiling("Sources/KiiPushCore", [.bytes: 856_005, .types: 549, .publicDeclarations: 500]),
+        Ceiling("Sources/KiiPushCore", [.bytes: 856_049, .types: 549, .publicDeclarations: 500]),
         Ceiling("Sources/KiiPushActivation", [.bytes: 41_587, .types: 27]),
         Ceiling("Sources/KiiPushDesktop", [.bytes: 24_735, .types: 19]),
         Ceiling("Sources/KiiPushPostgres", [.bytes: 172_706, .types: 54]),
@@ -229,7 +229,7 @@ struct Ceiling {
         Ceiling("Sources/kii-push-emulator", [.bytes: 13_038, .types: 3]),
         Ceiling("Sources/kii-push-gateway", [.bytes: 33_812, .types: 28]),
         Ceiling("Sources/KiiPushC", [.bytes: 36_439, .types: 12]),
-        Ceiling("Sources", [.bytes: 1_933_006, .types: 1_121, .errorTypes: 21]),
+        Ceiling("Sources", [.bytes: 1_933_050, .types: 1_121, .errorTypes: 21]),
     ]
 
     /// What to do if the folder has `count`, or `nil` for nothing. 5 % are left free, lest each change move a ceiling.
