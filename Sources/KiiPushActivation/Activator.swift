@@ -71,7 +71,7 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         case terminated(processID: Int32, signal: Int32)
         /// The process wrote an unreadable line. Reported once for each process.
         case invalidAnswer(processID: Int32, reason: String)
-        /// The activator ended a process that was left running after a crash.
+        /// After a crash of an earlier activator, this one found its process running, and sent it signals to end it.
         case leftoverEnded(processID: Int32)
         /// The activator cannot write the file that names the running process.
         case processFileFailed(reason: String)

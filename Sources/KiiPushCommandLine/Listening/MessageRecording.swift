@@ -12,9 +12,11 @@ package enum MessageRecording {
         ]).text + "\n"
     }
 
+    /// Skips empty lines.
+    ///
     /// - Parameter leaveOut: called for each line that is no message, such as a line that was cut short.
     /// - Throws: ``CommandFailure`` with exit 66 if the file cannot be read. With exit 65 and the number of the first
-    ///   line if no line is a message; an empty file is no error.
+    ///   non-empty line if there is such a line and no line is a message; `leaveOut` is then not called.
     package static func read(_ path: String, leaveOut: (CommandFailure) -> Void) throws -> [ReplayedMessage] {
         var flaws: [CommandFailure] = []
         let messages = try self.messages(in: InputFile.read(path), of: path == "-" ? "standard input" : path) {

@@ -40,7 +40,7 @@ package struct Scheduler: Sendable {
     var handedOut = 0
     var callsDue: MonotonicInstant?
     package internal(set) var stuckCount = 0
-    /// The number of stuck calls is at its limit, so further ones keep their places.
+    /// Whether a call that became stuck keeps its place: the number of calls that gave theirs up was at its limit.
     var losesPlaces = false
     var shortage: HandlerShortage?
     var suspects = Fifo<QueuedMessage>()

@@ -1,8 +1,8 @@
 import CCurl
 import Glibc
 
-/// The file of certificates that a loop trusts. The loop checks for changes of the file before each TLS connection or
-/// request.
+/// The file of certificates that a loop trusts. The loop checks for changes of the file before each stream, and before
+/// each request over HTTPS or through a proxy.
 final class AuthorityFile {
     private struct Version: Equatable {
         let device: dev_t

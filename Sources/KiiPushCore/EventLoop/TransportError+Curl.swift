@@ -32,7 +32,7 @@ extension TransportError {
         ].contains(code)
     }
 
-    /// `nil` if the process can open further descriptors.
+    /// `EMFILE` or `ENFILE` if the process can open no further descriptor, otherwise `nil`.
     private static var shortage: Int32? {
         guard FileDescriptor(opening: "/dev/null", O_RDONLY) == nil else { return nil }
         let code = errno

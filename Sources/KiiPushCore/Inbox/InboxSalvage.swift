@@ -22,7 +22,7 @@ final class InboxSalvage {
     private var unclear = 0
 
     private static let batchBytes: Int64 = 4 << 20
-    /// The most failed reads of a search, for each page of the file.
+    /// A search ends after this many failed reads for each page of the file, and after `probes` failed reads at most.
     private static let probesPerPage = 64
     private static let probes = 100_000
     /// More than the messages of one second. A mark may be 1 s old, so this many numbers are skipped.

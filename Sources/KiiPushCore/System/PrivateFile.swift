@@ -1,14 +1,15 @@
 import Glibc
 
-/// Reads and replaces files that hold tokens. They belong to this user, and are closed to others (mode 0600).
+/// Reads and replaces private files, most of them with secrets such as tokens and keys. They belong to this user, and
+/// are closed to others (mode 0600).
 package enum PrivateFile {
     /// The largest file to write and, by default, to read: 1 MiB.
     package static let maximumBytes = 1_048_576
 
     /// Reads the whole file; returns `nil` if it does not exist.
     ///
-    /// - Throws: ``FileError`` if the file cannot be read, is too large, belongs to another user, or is accessible to
-    ///   others.
+    /// - Throws: ``FileError`` if the file cannot be read, is no regular file or too large, belongs to another user, or
+    ///   is accessible to others.
     package static func read(_ path: String, maximumBytes: Int = PrivateFile.maximumBytes) throws(FileError) -> [UInt8]?
     {
         guard let file = try OwnFile.openExisting(path) else { return nil }

@@ -11,7 +11,7 @@ struct Certificates: Sendable {
     /// A certificate that expires within 30 days is replaced at the next start.
     private static let renewalSeconds = 30 * 86_400
 
-    /// Replaces the system's `openssl.cnf`, whose content varies.
+    /// Used instead of the system's `openssl.cnf`, whose content varies.
     private static let configuration = """
         [req]
         distinguished_name = name

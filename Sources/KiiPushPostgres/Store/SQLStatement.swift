@@ -44,8 +44,7 @@ extension FetchCompletion {
     ///   - result: with ``FetchResult/failed`` no statement runs.
     ///   - statements: run in this order.
     /// - Returns: whether the answer counts, provided that PostgreSQL accepts the statements. Outside a fleet, or with
-    ///   a statement of another kind, the answer counts as ``FetchResult/failed``.
-    @discardableResult
+    ///   a statement that ``SQLStatement`` does not allow, the answer counts as ``FetchResult/failed``.
     public func callAsFunction(_ result: FetchResult, committing statements: SQLStatement...) -> Bool {
         guard result != .failed, !statements.isEmpty else { return self(result) }
         guard statements.allSatisfy(\.isPlain) else {

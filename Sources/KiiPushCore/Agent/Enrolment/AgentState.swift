@@ -45,7 +45,8 @@ package struct AgentState: Sendable, Hashable {
         self.hasSession = false
     }
 
-    /// Copies the parts that do not depend on the principal. `former` is the agent's state under another principal.
+    /// Takes what a new principal keeps from `former`, the agent's state under another principal: the installation's
+    /// members, and the former installations, now with the last one. A session of `former` counts as lost.
     package mutating func follow(_ former: AgentState) {
         var former = former
         former.leaveInstallation()

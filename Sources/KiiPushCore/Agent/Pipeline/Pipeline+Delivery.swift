@@ -51,7 +51,8 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Calls `done` on the loop's thread, at the event, the deadline or the loop's end, or when the store is lost.
+    /// Calls `done` on the loop's thread, with whether the event came: at the event, the deadline or the loop's end, or
+    /// when the store is lost.
     func wait(for event: Wait.Event, until deadline: MonotonicInstant, done: @escaping @Sendable (Bool) -> Void) {
         let commits = self.commits + (self.turn.isEmpty ? 0 : 1) + (self.isCommitUnderWay ? 1 : 0)
         self.waits.append(Wait(event: event, commits: commits, deadline: deadline, done: done))

@@ -1,8 +1,8 @@
-/// Decides whether the loop waits before the next turn, so that one turn handles several messages.
+/// Decides whether the loop pauses after a turn, so that the next turn handles several messages.
 struct Gathering {
-    /// A turn with this many messages does not wait for more.
+    /// After a turn with this many messages, the loop does not pause.
     private static let enough = 64
-    /// A message after a longer silence does not wait.
+    /// After a message that follows a longer silence, the loop does not pause either.
     private static let silence: Duration = .microseconds(300)
     private static let pause: Duration = .microseconds(50)
 

@@ -6,8 +6,8 @@ extension Route {
     ]
 }
 
-/// Onboarding: one request registers the thing if it is new, adds an owner who sends the request, and returns the
-/// endpoint of the thing's installation.
+/// Onboarding: one request registers the thing if it is new, adds the named owner (the sender, or a group of the
+/// sender), and returns a token of the thing and the endpoint of its installation. Only a vendor's ID can be new.
 extension EmulatedCloud {
     private static let onboardings = [
         (name: "OnboardingWithVendorThingIDByThing", isByVendor: true, isByOwner: false),

@@ -2,7 +2,7 @@ import KiiPushCore
 
 struct UserRecord: StoredRecord {
     static let table = "user"
-    /// Each name is unique among the app's users.
+    /// The fields that identify a user. No two users of the app have the same value in one of them.
     static let names = ["loginName", "emailAddress", "phoneNumber"]
     /// Kii's fields, by type. The cloud itself sets which address is verified; a client's value is only checked for
     /// its type.
