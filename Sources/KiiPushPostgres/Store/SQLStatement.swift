@@ -45,6 +45,7 @@ extension FetchCompletion {
     ///   - statements: run in this order.
     /// - Returns: whether the answer counts, provided that PostgreSQL accepts the statements. Outside a fleet, or with
     ///   a statement that ``SQLStatement`` does not allow, the answer counts as ``FetchResult/failed``.
+    @discardableResult
     public func callAsFunction(_ result: FetchResult, committing statements: SQLStatement...) -> Bool {
         guard result != .failed, !statements.isEmpty else { return self(result) }
         guard statements.allSatisfy(\.isPlain) else {
