@@ -39,7 +39,8 @@ package final class OutputQueue: Sendable {
 
     /// The delay before the thread writes, so that a caller of ``waitUntilWritten()`` can write first.
     private static let delay = Duration.milliseconds(1)
-    /// pipe(7): a pipe that poll(2) finds writable takes as many bytes without a wait.
+    /// pipe(7): a pipe that poll(2) finds writable takes as many bytes without a wait, unless another process fills it
+    /// in between.
     private static let atomicBytes = 4096
 
     private let descriptor: Int32
@@ -101,7 +102,11 @@ package final class OutputQueue: Sendable {
     }
 
     private func sleep(until isDue: (State) -> Bool) throws {
-        self.state.withLock { $0.sleepers += 1 }
+        let hasBytes = self.state.withLock { state in
+            state.sleepers += 1
+            return !state.waiting.isEmpty
+        }
+        if hasBytes { self.state.signalAll() }
         self.state.wait { isDue($0) ? .leave(()) : .sleep(until: nil) }
         let failure = self.state.withLock { state in
             state.sleepers -= 1
@@ -161,7 +166,7 @@ package final class OutputQueue: Sendable {
             repeat {
                 self.writeWaiting(waits: true)
             } while self.state.withLock({ state in
-                state.hasThread = !state.waiting.isEmpty
+                state.hasThread = !state.waiting.isEmpty || state.isWriting
                 return state.hasThread
             })
         }
@@ -175,7 +180,8 @@ package final class OutputQueue: Sendable {
             }
             let end = MonotonicInstant.now() + Self.delay
             self.state.wait { state in
-                let isDue = state.waiting.isEmpty || !state.waiters.isEmpty || MonotonicInstant.now() >= end
+                let isAwaited = state.sleepers > 0 || !state.waiters.isEmpty
+                let isDue = state.waiting.isEmpty || isAwaited || MonotonicInstant.now() >= end
                 return isDue ? .leave(()) : .sleep(until: end)
             }
             self.writeWaiting(waits: true)
@@ -210,7 +216,8 @@ package final class OutputQueue: Sendable {
                 var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
                 guard poll(&entry, 1, 0) == 1, entry.revents & Int16(POLLOUT) != 0 else { return nil }
             }
-            let piece = waits ? rest : rest.prefix(Self.atomicBytes)
+            // A blocking write returns only when all is written, and ``limitWaiting()`` looks for progress.
+            let piece = rest.prefix(waits ? 1 << 16 : Self.atomicBytes)
             let count = piece.withUnsafeBytes { Glibc.write(self.descriptor, $0.baseAddress, $0.count) }
             let code = errno
             if count > 0 {

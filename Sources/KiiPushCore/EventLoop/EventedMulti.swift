@@ -9,8 +9,8 @@ final class EventedMulti {
     private(set) var deadline: MonotonicInstant?
     // Whether libcurl ran since the last `advance`, and may have finished a handle.
     private var hasMoved = false
-    // The handles whose sockets libcurl gives up during the running timer call; `nil` outside such a call.
-    private var socketless: [UnsafeMutableRawPointer]?
+    // The handles whose sockets libcurl gave up in the last call.
+    private var socketless: [UnsafeMutableRawPointer] = []
     /// Called when ``advance(at:)`` has work, at once or at the ``deadline``.
     var woken: () -> Void = {}
 
@@ -64,10 +64,7 @@ final class EventedMulti {
     func advance(at now: MonotonicInstant) -> Bool {
         if let deadline = self.deadline, deadline <= now {
             self.deadline = nil
-            self.socketless = []
             self.move(ccurl_socket_timeout(), 0)
-            self.socketless?.forEach(EventedMulti.requestCall)
-            self.socketless = nil
         }
         defer { self.hasMoved = false }
         return self.hasMoved
@@ -85,8 +82,10 @@ final class EventedMulti {
         self.hasMoved = true
         self.woken()
         var running: Int32 = 0
+        self.socketless = []
         // Fails only for misuse or lack of memory; each handle's result shows the effect.
         curl_multi_socket_action(self.raw, descriptor, actions, &running)
+        self.socketless.forEach(EventedMulti.requestCall)
     }
 
     /// Makes libcurl request a call for `easy` at once.
@@ -103,7 +102,7 @@ final class EventedMulti {
 
     private func socketChanged(_ descriptor: Int32, _ what: Int32, of easy: UnsafeMutableRawPointer?) {
         guard what != CURL_POLL_REMOVE else {
-            if let easy { self.socketless?.append(easy) }
+            if let easy { self.socketless.append(easy) }
             return self.sockets.release(descriptor)
         }
         var interest: Epoll.Interest = 0

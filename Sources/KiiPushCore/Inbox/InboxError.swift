@@ -54,10 +54,9 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         (self.extendedCode, self.systemError) = (extendedCode, systemError)
     }
 
-    /// On a full disk, SQLite returns `SQLITE_FULL` if write(2) fails with ENOSPC, `SQLITE_CANTOPEN` if it cannot make
-    /// a file, and otherwise `SQLITE_IOERR` with an `errno`.
-    package init(extendedCode: Int32, systemError: Int32, step: String) {
-        let isFull = systemError == ENOSPC || systemError == EDQUOT
+    /// On a full disk, SQLite returns `SQLITE_FULL` if write(2) fails with ENOSPC. If it cannot make a file, it tries to
+    /// read the file, and returns `SQLITE_CANTOPEN` with ENOENT. Otherwise it returns `SQLITE_IOERR` with an `errno`.
+    init(extendedCode: Int32, systemError: Int32, step: String) {
         let kind: Kind =
             switch extendedCode & 0xFF {
             case SQLITE_FULL: .full
@@ -66,8 +65,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
             // SQLITE_READONLY_ROLLBACK: the file's creation was interrupted. A finished inbox has no rollback journal.
             case SQLITE_READONLY where extendedCode == SQLITE_READONLY | 3 << 8: .notMade
             case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .notPermitted
-            case SQLITE_CANTOPEN: isFull ? .full : .cannotOpen
-            case SQLITE_IOERR: isFull ? .full : .io
+            case SQLITE_CANTOPEN: .cannotOpen
+            case SQLITE_IOERR: systemError == ENOSPC || systemError == EDQUOT ? .full : .io
             default: .other
             }
         self.init(kind, step: step, extendedCode: extendedCode, systemError: systemError)

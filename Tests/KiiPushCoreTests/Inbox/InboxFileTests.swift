@@ -225,16 +225,6 @@ import Testing
         #expect(try inbox.insert([.sample()]) == [2])
     }
 
-    @Test(
-        arguments: [
-            (13, 0, "full"), (10, ENOSPC, "full"), (14, ENOSPC, "full"), (14, EDQUOT, "full"), (10, EIO, "io"),
-            (14, ENOENT, "cannotOpen"),
-        ] as [(Int32, Int32, String)])
-    func aFullDiskIsFullWhereverSQLiteMeetsIt(code: Int32, systemError: Int32, kind: String) {
-        let error = InboxError(extendedCode: code, systemError: systemError, step: "opening the file")
-        #expect("\(error.kind)" == kind)
-    }
-
     @Test func errorsNameCodesAndNoContent() throws {
         let error = InboxError(.io, step: "storing a message", extendedCode: 778, systemError: 5)
         #expect(error.code == 10)
