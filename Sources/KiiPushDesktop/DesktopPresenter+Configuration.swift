@@ -1,7 +1,7 @@
 public import KiiPushCore
 
 extension DesktopPresenter {
-    /// The look, sound and actions of notifications.
+    /// The look and actions of notifications, and how many are on the screen.
     public struct Configuration: Sendable {
         /// The program's name as the user knows it. It is the title of an alert without a title, unless the
         /// service shows only titles: the title is then the alert's body.

@@ -128,7 +128,7 @@ public final class Emulator: Sendable {
     public var webSocketPort: UInt16 { self.parts.ports.broker.webSocket }
     /// The port for MQTT over WebSocket and TLS, `wss://127.0.0.1:{port}/mqtt`.
     public var webSocketTLSPort: UInt16 { self.parts.ports.broker.webSocketTLS }
-    /// The directory with the state, the certificates and the broker's log.
+    /// The directory with the state, the certificates, and the broker's sessions and log.
     public var directory: String { self.parts.directory.path }
 
     private let parts: Parts

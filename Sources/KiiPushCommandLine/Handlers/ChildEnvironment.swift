@@ -3,7 +3,7 @@ package import KiiPushCore
 /// Environment variables of handlers' programs: those that no such program inherits, and those that tell the program of
 /// a ``CommandHandler`` about its message and its deadline.
 package enum ChildEnvironment {
-    /// Variables with secrets of this program, and variables that a service manager sets only for this program.
+    /// Variables with credentials of this program, and variables that a service manager sets only for this program.
     package static let withheld = Set(
         [
             .notifySocket, .watchdogProcess, .watchdogMicroseconds, .appKey, .clientID, .clientSecret, .password,

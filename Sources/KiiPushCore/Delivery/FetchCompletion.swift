@@ -55,7 +55,8 @@ public final class FetchCompletion: Sendable {
     }
 
     /// Reports that the handler could not be started. Delivery repeats the attempt, and does not count it. For the time
-    /// `retryAfter`, delivery starts no handler. Without `retryAfter`, no more handlers run for a second than run now.
+    /// `retryAfter`, delivery starts no handler. Without `retryAfter`, at most as many handlers as now run during the
+    /// next second.
     package func postpone(_ reason: String, retryAfter: Duration? = nil) {
         self.answer(.unstarted(reason, retryAfter: retryAfter))
     }

@@ -136,7 +136,7 @@ package struct SchedulerOutput: Sendable {
     package var freedPlaces = 0
     package var ended: [Int64] = []
     package var notes: [DeliveryNote] = []
-    /// The reasons why fewer calls run than are allowed, in the order of time; `nil`: no reason is left.
+    /// Changes, oldest first, of the reason why fewer calls run than are allowed; `nil`: no reason is left.
     package var stalls: [DeliveryStall?] = []
 }
 

@@ -7,8 +7,8 @@ package struct Watchdog: Sendable {
         /// The longest time that an attempt to handle a message may run past its deadline. Default 60 s.
         package var overdue = Duration.seconds(60)
 
-        /// - Parameter grace: the time that the program for a message gets to end; `nil` for 5 s. ``overdue`` is at
-        ///   least twice that time, plus 30 s for a busy machine.
+        /// - Parameter grace: the time from SIGTERM to SIGKILL for a message's program; `nil` for the default, 5 s.
+        ///   ``overdue`` is at least twice that time, plus 30 s for a busy machine.
         package init(grace: Duration? = nil) {
             if let grace { self.overdue = max(self.overdue, grace * 2 + .seconds(30)) }
         }

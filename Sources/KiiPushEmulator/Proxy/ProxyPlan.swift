@@ -17,8 +17,8 @@ package struct ProxyPlan: Sendable {
     package var refusesConnections = false
     package var splitsIntoBytes = false
     package var delay: Duration = .zero
-    /// Whether to replace the broker's packet identifiers on later connections. Each connection counts from 1, as with
-    /// RabbitMQ.
+    /// Whether the proxy renumbers PUBLISH packets of QoS 1, from 1 in each connection, as RabbitMQ does. Takes effect
+    /// for connections that begin after the change.
     package var renumbersPackets = false
 
     package init() {}

@@ -27,7 +27,7 @@ extension CloudSession {
     func inspectorURL(of messageID: String) -> String? {
         let base = self.cloud.app.baseURL
         guard self.cloud.source == .emulator, base.hasSuffix("/api") else { return nil }
-        // The IDs of the emulator need no escaping: they have only letters, digits and dashes.
+        // The emulator's message IDs need no escaping: they have only letters, digits and dashes.
         return base.dropLast("api".count) + "__kii/ui#message/" + messageID
     }
 
