@@ -3,8 +3,8 @@
 /// A repetition must not have a second effect. The client therefore repeats:
 /// - any call after 425, and after 429 or 503 with a requested wait: the server did nothing;
 /// - any call if the connection or the TLS handshake failed, except for a certificate problem;
-/// - any call if a reused connection answers 421, or (HTTP/1.1) 408 within 1 s: at once, over a new connection, even
-///   with ``none``;
+/// - any call if a reused connection answers 421, or (HTTP/1.1) 408 within 1 s: at once, over a new connection, whatever
+///   the policy;
 /// - an idempotent call after 408, 429, 502, 503 and 504, after a lost connection, and after a timeout.
 ///
 /// These calls are not idempotent: sending a message, creating an object, registering, changing a password, refreshing
