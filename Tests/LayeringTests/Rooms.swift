@@ -224,12 +224,12 @@ struct Ceiling {
         Ceiling("Sources/KiiPushDesktop", [.bytes: 24_735, .types: 19]),
         Ceiling("Sources/KiiPushPostgres", [.bytes: 172_706, .types: 54]),
         Ceiling("Sources/KiiPushEmulator", [.bytes: 327_400, .types: 187]),
-        Ceiling("Sources/KiiPushCommandLine", [.bytes: 211_125, .types: 136]),
+        Ceiling("Sources/KiiPushCommandLine", [.bytes: 211_138, .types: 136]),
         Ceiling("Sources/kii-push", [.bytes: 216_321, .types: 106]),
         Ceiling("Sources/kii-push-emulator", [.bytes: 13_038, .types: 3]),
         Ceiling("Sources/kii-push-gateway", [.bytes: 33_812, .types: 28]),
         Ceiling("Sources/KiiPushC", [.bytes: 36_439, .types: 12]),
-        Ceiling("Sources", [.bytes: 1_933_148, .types: 1_121, .errorTypes: 21]),
+        Ceiling("Sources", [.bytes: 1_933_161, .types: 1_121, .errorTypes: 21]),
     ]
 
     /// What to do if the folder has `count`, or `nil` for nothing. 5 % are left free, lest each change move a ceiling.

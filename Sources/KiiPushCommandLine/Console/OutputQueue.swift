@@ -102,17 +102,18 @@ package final class OutputQueue: Sendable {
     }
 
     private func sleep(until isDue: (State) -> Bool) throws {
-        let hasBytes = self.state.withLock { state in
+        let isEarly = self.state.withLock { state in
+            guard !isDue(state) else { return false }
             state.sleepers += 1
-            return !state.waiting.isEmpty
+            return true
         }
-        if hasBytes { self.state.signalAll() }
-        self.state.wait { isDue($0) ? .leave(()) : .sleep(until: nil) }
-        let failure = self.state.withLock { state in
-            state.sleepers -= 1
-            return state.failure
+        if isEarly {
+            // The thread may be in its delay, which a sleeper ends.
+            self.state.signalAll()
+            self.state.wait { isDue($0) ? .leave(()) : .sleep(until: nil) }
+            self.state.withLock { $0.sleepers -= 1 }
         }
-        if let failure { throw failure }
+        if let failure = self.state.withLock({ $0.failure }) { throw failure }
     }
 
     private func limitWaiting() {

@@ -54,7 +54,7 @@ public struct MessageEvent: Sendable, Hashable {
     public var at: Timestamp
     /// The kind of the event.
     public var kind: Kind
-    /// Whether dead letters are kept: true unless the inbox is in memory.
+    /// Whether the inbox keeps dead letters: true unless the inbox is in memory.
     package var isKept: Bool
     package var call: Call?
     /// The message that the handler got, in an event ``Kind/started(attempt:)`` that another process watches. Else

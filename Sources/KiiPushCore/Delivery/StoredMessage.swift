@@ -41,7 +41,7 @@ package struct StoredMessage: Sendable, Hashable {
     package var updatedAt: Timestamp
     /// The user's choice on the notification. The handler is called (again) with it.
     package var openedBy: UserAction?
-    /// The time by which an attempt must end, if another process also enforces a deadline.
+    /// The end of the time for an attempt, if another process also enforces a deadline.
     package var answerBy: MonotonicInstant?
     /// The start of the first attempt in this process, if the time for all attempts is limited.
     package var firstStart: MonotonicInstant?

@@ -73,8 +73,8 @@ final class LoopCore {
 
     private func sleep() {
         if let pause = self.turnDelegate?.pauseBeforeNextTurn, pause > .zero {
-            // Ignores sockets during the pause: some are usually ready, so waiting for sockets would end at once. After
-            // the pause, at most 50 us, more sockets are ready. Commands wait too. Measured behind mosquitto,
+            // A sleep on purpose, of at most 50 us, after which more sockets are ready. Some are usually ready already, so
+            // waiting for sockets would end at once. Commands wait too. Measured behind mosquitto,
             // alternating runs with and without the pause: 5.4 against 10.7 us of user time a message at QoS 0, 11.2
             // against 19.5 us at QoS 1.
             usleep(UInt32(clamping: pause.wholeNanoseconds / 1000))

@@ -9,7 +9,7 @@ package struct AcknowledgementTimes {
         func time(of sequence: Int64) -> Timestamp? { self.rows.contains(sequence) ? self.at : nil }
     }
 
-    /// At least this many of the newest `Run` values are kept. Each takes 24 bytes.
+    /// The least number of newest `Run` values to keep. Each takes 24 bytes.
     package static let kept = 8192
 
     private var runs: [Run] = []

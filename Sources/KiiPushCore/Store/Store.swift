@@ -40,7 +40,7 @@ package protocol Store: AnyObject {
     func proven(installation: Int64, through sequence: Int64)
     /// Records that the broker may have lost its session: no message counts as a redelivery of rows up to `sequence`.
     func doubt(installation: Int64, through sequence: Int64)
-    /// Moves retries' due times by `shift`, by which the calendar clock was set.
+    /// Moves retries' due times by `shift`: the change of the calendar clock.
     func calendarMoved(by shift: Duration)
     func machineSlept(_ duration: Duration)
     /// Records the acknowledgement of a row of the last commit. Rows come in order.

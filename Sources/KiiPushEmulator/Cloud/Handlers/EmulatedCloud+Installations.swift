@@ -100,8 +100,8 @@ extension EmulatedCloud {
         return self.state.installation(deviceType: deviceType, registrationID: registrationID)
     }
 
-    /// The administrator may list all installations. Other callers may list their own installations and those of their
-    /// things.
+    /// The administrator may list all installations. Other callers may list their own installations and their things'
+    /// installations.
     func listInstallations(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let (userID, thingID) = (call.target.query["userID"], call.target.query["thingID"])
         let records: [InstallationRecord]

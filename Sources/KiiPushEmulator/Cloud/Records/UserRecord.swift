@@ -2,7 +2,7 @@ import KiiPushCore
 
 struct UserRecord: StoredRecord {
     static let table = "user"
-    /// The fields that identify a user. No two users of the app have the same value in one of them.
+    /// The fields that identify a user. Two users of the app never share a value of the same field.
     static let names = ["loginName", "emailAddress", "phoneNumber"]
     /// Kii's fields, by type. The cloud itself sets which address is verified; a client's value is only checked for
     /// its type.
