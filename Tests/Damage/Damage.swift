@@ -1,17 +1,15 @@
 import Foundation
 import SeededNumbers
 
-/// One thing that happens to an inbox's files.
+/// One damage to the files of an inbox.
 package struct Damage: Sendable, Hashable, CustomStringConvertible {
-    /// When it happens.
     package enum Moment: String, Sendable, CaseIterable {
         case afterStop = "after a clean stop"
         case afterKill = "after a kill"
-        /// While an agent has the file open, before it delivers what waits.
+        /// While an agent has the file open, but before it delivers the waiting messages.
         case whileOpen = "while open"
     }
 
-    /// What happens.
     package enum Kind: String, Sendable, CaseIterable {
         case pageZeroed = "page zeroed"
         case pageGarbled = "page garbled"
@@ -24,7 +22,7 @@ package struct Damage: Sendable, Hashable, CustomStringConvertible {
         case logHeaderFlipped = "byte flipped in a frame's header"
         case logPageFlipped = "byte flipped in a frame's page"
 
-        /// Whether it is done to the log, or to the file while it has one.
+        /// Whether the damage concerns the log, or the database while a log exists.
         var needsLog: Bool {
             switch self {
             case .pageZeroed, .pageGarbled, .pageOlder, .pageFlipped, .shortened: false
@@ -35,28 +33,29 @@ package struct Damage: Sendable, Hashable, CustomStringConvertible {
 
     package var moment: Moment
     package var kind: Kind
-    /// The page or frame that it happens to, from 1; of a file that is shortened the last page that is left.
+    /// The number of the damaged page or frame, from 1; for a shortened file, the last remaining page.
     package var place: Int
 
     package var description: String { "\(self.moment.rawValue)/\(self.kind.rawValue)/\(self.place)" }
 
-    /// Every damage that these files can suffer.
+    /// All possible damages to these files.
     ///
-    /// - Parameter stride: takes every so many of each kind, each kind beginning at another place. Default: all of them.
+    /// - Parameter stride: Takes one of this number of places for each kind. Each kind begins at another place.
+    ///   Default: all places.
     package static func all(of past: Past, every stride: Int = 1) -> [Damage] {
         let kinds = Moment.allCases.flatMap { moment in
             Kind.allCases.filter { moment == .afterKill || !$0.needsLog }.map { (moment, $0) }
         }
         return kinds.enumerated().flatMap { index, kind in
             let places = kind.1.places(in: past.files(at: kind.0), older: past.older.files.database)
-            // 7 and the strides that are of use have no divisor in common.
+            // 7 and the usual strides have no common divisor.
             return Swift.stride(from: index * 7 % stride, to: places.count, by: stride).map {
                 Damage(moment: kind.0, kind: kind.1, place: places[$0])
             }
         }
     }
 
-    /// - Parameter older: an older copy of the file.
+    /// - Parameter older: an older copy of the database.
     func apply(to files: inout InboxFiles, older: Data) {
         var random = SeededGenerator(seed: UInt64(self.place) << 8 | UInt64(self.kind.rawValue.utf8.count))
         switch self.kind {
@@ -88,7 +87,7 @@ package struct Damage: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Damage.Kind {
-    /// Where it can happen and changes something.
+    /// The places at which this damage changes the files.
     fileprivate func places(in files: InboxFiles, older: Data) -> [Int] {
         switch self {
         case .pageZeroed, .pageGarbled, .pageFlipped: Array(1...files.pages)

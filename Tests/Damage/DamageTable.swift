@@ -1,6 +1,6 @@
 import TestSupport
 
-/// What became of the messages, a row for each kind of damage.
+/// The fate of the messages, in one row for each kind of damage.
 package struct DamageTable {
     private struct Row {
         var damages = 0
@@ -39,7 +39,7 @@ package struct DamageTable {
         self.rows[name] = row
     }
 
-    /// As a table of Markdown.
+    /// The table in Markdown.
     package var text: String {
         var table = MarkdownTable([
             "when", "damage", "tried", "opened as they are", "salvaged whole", "salvaged with losses",

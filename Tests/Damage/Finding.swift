@@ -1,37 +1,37 @@
 import KiiPushCore
 import TestSupport
 
-/// What became of the messages after one damage.
+/// The fate of the messages after one damage.
 package struct Finding: Sendable {
     package let damage: Damage
-    /// How often a file was moved aside.
+    /// The number of files that were moved aside.
     package private(set) var replacements = 0
-    /// How many messages were told as lost.
+    /// The number of messages that agents reported as lost.
     package private(set) var lost = 0
-    /// How many of these were handled all the same, or had been before.
+    /// The number of these messages that were handled, before or after the damage.
     package private(set) var excess = 0
-    /// How many messages were handled again that had been settled before.
+    /// The number of settled messages that were handled again.
     package private(set) var again = 0
-    /// How many messages became dead letters since something about them could not be read.
+    /// The number of messages that became dead letters because a part of their row was unreadable.
     package private(set) var unclear = 0
-    /// How many messages reached their handler with another payload.
+    /// The number of messages whose handler got another payload.
     package private(set) var altered = 0
-    /// What contradicts the promise.
+    /// The broken promises.
     package private(set) var problems: [String] = []
 
-    /// What became of nothing, since the agents refused the files or did not get to the end.
+    /// A finding without counts: the agents refused the files or did not reach the end.
     init(_ damage: Damage, failure: any Error) {
         self.damage = damage
         self.problems = ["\(failure)"]
     }
 
-    /// - Parameter further: how many messages came after the damage.
+    /// - Parameter further: the number of messages after the damage.
     init(_ damage: Damage, of past: Past, further: Int, record: TrialRecord, end: TrialEnd) {
         self.damage = damage
         let before = past.snapshot(at: damage.moment)
         let calls = Dictionary(grouping: record.calls, by: \.messageID)
         let dead = Set(end.letters.map(\.messageID))
-        // Every message that was acknowledged is settled before, handled, dead, open or missing.
+        // Every acknowledged message is settled already, handled, dead, open or missing.
         let found = Set(calls.keys).union(dead).union(end.open)
         let missing = Set(before.messages.keys).subtracting(before.settled).subtracting(found).count
         let told = record.replacements.compactMap(\.lost).reduce(0, +)
@@ -61,7 +61,7 @@ package struct Finding: Sendable {
         self.audit(end, stored: past.acknowledged + further)
     }
 
-    /// Holds what the ledger says against what is there.
+    /// Compares the ledger with the contents of the inbox.
     private mutating func audit(_ end: TrialEnd, stored: Int) {
         let ledger = end.ledger
         let open = ledger.waiting + ledger.running + ledger.presented
@@ -69,7 +69,8 @@ package struct Finding: Sendable {
         self.expect(ledger.received - ledger.duplicates == stored, "\(stored) were stored, and it says: \(ledger)")
         self.expect(ledger.dead == end.letters.count, "\(end.letters.count) letters are there, and it says: \(ledger)")
         self.expect(open == end.open.count, "\(end.open.count) messages are open, and it says: \(ledger)")
-        // Bytes steer how much is read from the network. A wrong number is put right by the next start.
+        // The count of bytes only steers how much an agent reads from the network. The next start corrects a wrong
+        // count.
         self.problems += end.problems.filter { !self.damage.changesBytes || !$0.contains(" bytes are ") }
     }
 
@@ -78,23 +79,23 @@ package struct Finding: Sendable {
     }
 }
 
-/// What `Documentation/delivery.md` allows ("A damaged inbox").
+/// The limits of `Documentation/delivery.md`, section "A damaged inbox".
 extension Damage {
-    /// How many messages may be told as lost that are handled.
+    /// Maximum number of messages that an agent may report as lost although they are handled.
     fileprivate func mostExcess(in past: Past) -> Int {
         let settled = past.snapshot(at: self.moment).settled
         let inMemory = self.moment == .whileOpen ? Trial.messagesInMemory : 0
         return switch self.kind {
-        // Those that the older copy has as open.
+        // Messages that are still open in the older copy.
         case .pageOlder: settled.subtracting(past.older.settled).count + inMemory
-        // Those that only the log says are settled.
+        // Messages whose end is only in the log.
         case .shortenedWithoutLog, .logCut, .logCutWithin, .logHeaderFlipped, .logPageFlipped:
             settled.subtracting(past.beforeLog.settled).count
         case .pageZeroed, .pageGarbled, .pageFlipped, .shortened: inMemory
         }
     }
 
-    /// Whether what was settled may look open.
+    /// Whether settled messages may look open.
     fileprivate var leavesOldPages: Bool {
         switch self.kind {
         case .pageOlder, .shortenedWithoutLog, .logCut, .logCutWithin, .logHeaderFlipped, .logPageFlipped: true
@@ -102,6 +103,6 @@ extension Damage {
         }
     }
 
-    /// Whether a payload may be another one and still JSON, or a number another one that can be.
+    /// Whether the damage may change a payload into other valid JSON, or a number into another valid number.
     fileprivate var changesBytes: Bool { self.kind == .pageFlipped }
 }

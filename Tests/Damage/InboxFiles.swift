@@ -1,12 +1,12 @@
 import Foundation
 import TestSupport
 
-/// The files of an inbox, as a process has left them. Of what is in them this knows SQLite's page and frame alone.
+/// The files of an inbox after its process has ended. This type knows SQLite's pages and frames, but not the contents.
 ///
 /// - Source: "Database File Format" of SQLite, sections 1.3 (the header) and 4.1 (the write-ahead log).
 struct InboxFiles: Sendable {
     var database: Data
-    /// The write-ahead log; empty after a clean stop, which leaves none.
+    /// The write-ahead log; empty after a clean stop, which removes the log.
     var log = Data()
     var mark: Data
 
@@ -14,7 +14,7 @@ struct InboxFiles: Sendable {
     static let logSuffix = "-wal"
     private static let markSuffix = "-mark"
 
-    /// Reads the files in a state directory that nobody has open.
+    /// Reads the files in a state directory. No process may have them open.
     init(in directory: String) throws {
         let path = directory + "/" + Self.name
         self.database = try Data(contentsOf: URL(filePath: path))
@@ -23,7 +23,7 @@ struct InboxFiles: Sendable {
         self.log = try Data(contentsOf: URL(filePath: path + Self.logSuffix))
     }
 
-    /// Puts the files in the place of those in a state directory, and removes what the former ones have left beside them.
+    /// Replaces the files in a state directory, and removes other files of the previous inbox.
     func write(to directory: String) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: directory)
         where name.hasPrefix(Self.name) && !name.hasSuffix("-reserve") {
@@ -40,7 +40,6 @@ struct InboxFiles: Sendable {
     static let logHeaderBytes = 32
     static let frameHeaderBytes = 24
 
-    /// A page's length in bytes.
     var pageBytes: Int {
         let bytes = Int(self.database[16]) << 8 | Int(self.database[17])
         return bytes == 1 ? 65_536 : bytes
@@ -49,14 +48,14 @@ struct InboxFiles: Sendable {
     var frameBytes: Int { Self.frameHeaderBytes + self.pageBytes }
     var frames: Int { max(0, self.log.count - Self.logHeaderBytes) / self.frameBytes }
 
-    /// Where a page is in the file; the first is number 1.
+    /// The range of a page in the file; the first page has the number 1.
     func page(_ number: Int) -> Range<Int> { (number - 1) * self.pageBytes..<number * self.pageBytes }
 
-    /// Where a frame begins in the log; the first is number 1.
+    /// The offset of a frame in the log; the first frame has the number 1.
     func frame(_ number: Int) -> Int { Self.logHeaderBytes + (number - 1) * self.frameBytes }
 
-    /// Has SQLite keep so few pages in memory, so that it reads the others again: bytes 48 to 51 of the header, "suggested
-    /// cache size".
+    /// Limits the pages that SQLite caches, so that it reads other pages again. Bytes 48 to 51 of the header:
+    /// "suggested cache size".
     mutating func suggestCache(ofPages pages: UInt8) {
         self.database.replaceSubrange(48..<52, with: [0, 0, 0, pages])
     }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// All that can happen to an inbox's files, one thing after the other.
+/// Plays one damage after another.
 package enum Matrix {
     /// Plays these damages.
     ///
     /// - Parameters:
-    ///   - directory: for the files. The reserve that an inbox makes in it serves all trials.
-    ///   - body: is told what became of each.
+    ///   - directory: a directory for the files. All trials share the reserve file that an inbox creates in it.
+    ///   - body: called with the finding of each damage.
     package static func play(
         _ damages: [Damage], of past: Past, in directory: String, _ body: (Finding) -> Void
     ) async throws {

@@ -2,38 +2,38 @@ import Foundation
 import KiiPushCore
 import TestSupport
 
-/// What agents have received and done before their inbox is damaged.
+/// The history of agents before the damage to their inbox.
 package struct Past: Sendable {
-    /// A message as the sound inbox knows it.
+    /// A message in the undamaged inbox.
     struct Message: Sendable {
         var number: Int
-        /// `nil` of one that was dropped.
+        /// `nil`: a person dropped the message.
         var standing: MessageRecord.Standing?
         var payload: String
     }
 
-    /// Files, and what an undamaged inbox with them holds, by the messages' numbers in it.
+    /// The files of an inbox, and their messages by message ID.
     struct Snapshot: Sendable {
         var files: InboxFiles
         var messages: [Int64: Message]
 
-        /// The messages that nobody has to care about any more.
+        /// The messages that need no further work.
         var settled: Set<Int64> {
             Set(self.messages.filter { $0.value.standing == .done || $0.value.standing == nil }.keys)
         }
     }
 
-    /// Halfway: the older copy.
+    /// The state halfway, for damages that bring back an older copy.
     let older: Snapshot
-    /// Before the last messages came: what a file holds without its log.
+    /// The state before the last messages: the contents of the database without its log.
     let beforeLog: Snapshot
     let killed: Snapshot
     let stopped: Snapshot
-    /// How many messages were acknowledged.
+    /// The number of acknowledged messages.
     package let acknowledged: Int
     let receivers: [PastReceiver]
 
-    /// How many pages the file has after the clean stop, and how many frames the log after the kill.
+    /// The number of pages after the clean stop, and the number of frames in the log after the kill.
     package var size: (pages: Int, frames: Int) { (self.stopped.files.pages, self.killed.files.frames) }
 
     func files(at moment: Damage.Moment) -> InboxFiles { self.snapshot(at: moment).files }
@@ -46,13 +46,11 @@ package struct Past: Sendable {
     }
 }
 
-/// An installation.
 struct PastReceiver: Sendable {
     let name: String
-    /// Whether alerts are shown to the user.
     let shows: Bool
-    /// Whether some payloads take pages of their own. Of a receiver that does not run any more nobody would read them, and so
-    /// nobody would meet their damage.
+    /// Whether some payloads fill pages of their own. `false` for a receiver that no longer runs: no agent would read
+    /// the pages and meet their damage.
     let hasLargePayloads: Bool
     let installationID = UUID().uuidString
 
@@ -62,16 +60,16 @@ struct PastReceiver: Sendable {
         self.hasLargePayloads = hasLargePayloads
     }
 
-    /// A message for it.
+    /// A message for this receiver.
     func packet(_ number: Int) -> MQTTPacket {
         PastMessages.packet(
             number, topic: self.name, fate: Fate(number, shows: self.shows),
             isLarge: self.hasLargePayloads && number % 16 == 0)
     }
 
-    /// Makes it an agent of this state directory.
+    /// Registers the receiver as an agent of this state directory.
     ///
-    /// - Parameter port: a broker's.
+    /// - Parameter port: the port of its broker.
     func register(in directory: String, port: UInt16) throws {
         let endpoint = MQTTEndpoint(
             installationID: self.installationID, host: "127.0.0.1", portTCP: port, portSSL: nil,

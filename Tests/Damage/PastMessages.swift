@@ -3,20 +3,19 @@ import KiiPushCore
 import SeededNumbers
 import TestSupport
 
-/// What becomes of a message in the past, by its number.
+/// The fate of a message before the damage, which follows from the message's number.
 enum Fate: Sendable, Hashable {
     case done
-    /// Its handler fails, and the next attempt is a week away.
+    /// The handler fails, and the next attempt is a week away.
     case retry
-    /// Its handler rejects it.
     case rejected
-    /// It is no JSON.
+    /// The payload is not JSON.
     case undecodable
-    /// It is shown to a user who does not react.
+    /// The user sees the message and does not react.
     case presented
-    /// It stands behind one whose handler does not answer.
+    /// The message waits behind another message, whose handler does not answer.
     case behind
-    /// A person drops it in a later part.
+    /// A person drops the message in a later part.
     case dropped
 
     init(_ number: Int, shows: Bool) {
@@ -26,13 +25,14 @@ enum Fate: Sendable, Hashable {
             case 3: shows ? .presented : .retry
             case 4: .rejected
             case 5: .undecodable
-            // What was in hand when a process ended runs alone, so another receiver's unanswered message would hold it up.
+            // Messages that ran when a process ended run alone, so another receiver's unanswered message would hold up
+            // this receiver.
             default: shows ? .done : .behind
             }
     }
 
-    /// What a person decides in a later part: in the second of half of what failed, in the third of little. A failed message
-    /// is tried again and succeeds, and bytes that nobody can read are dropped.
+    /// A person's decision in a later part. In the second part it concerns half of the failed messages, in the third
+    /// part a few. The person retries a failed message, which then succeeds, and drops undecodable messages.
     func decided(_ number: Int, in part: Int) -> Fate? {
         guard part == 1 ? number / 10 % 2 == 0 : number % 14 == 0 else { return nil }
         return switch self {
@@ -43,9 +43,8 @@ enum Fate: Sendable, Hashable {
     }
 }
 
-/// The messages of the past.
 enum PastMessages {
-    /// - Parameter isLarge: whether its payload takes pages of its own.
+    /// - Parameter isLarge: Whether the payload fills pages of its own.
     static func packet(_ number: Int, topic: String, fate: Fate, isLarge: Bool) -> MQTTPacket {
         let payload = self.payload(number, fate, isLarge)
         return .publish(MQTTPublish(topic: topic, payload: payload, qos: .atLeastOnce, packetID: UInt16(number)))
@@ -54,7 +53,7 @@ enum PastMessages {
     private static func payload(_ number: Int, _ fate: Fate, _ isLarge: Bool) -> [UInt8] {
         var random = SeededGenerator(seed: UInt64(number))
         let length = Int.random(in: isLarge ? 5000...14_000 : 20...160, using: &random)
-        // Such that no page is like another one.
+        // Random text makes all pages different.
         let text = String(decoding: (0..<length).map { _ in UInt8.random(in: 97...122, using: &random) }, as: UTF8.self)
         switch fate {
         case .undecodable: return Array(#"no JSON: "n":\#(number),"text":"\#(text)""#.utf8)
@@ -66,7 +65,7 @@ enum PastMessages {
         }
     }
 
-    /// The number of a message, as long as the beginning of its payload is what it was.
+    /// The number of a message, if the beginning of its payload is undamaged.
     static func number(in payload: [UInt8]) -> Int? {
         let beginning = String(decoding: payload.prefix(64), as: UTF8.self)
         guard let start = beginning.range(of: #""n":"#)?.upperBound else { return nil }
@@ -74,18 +73,18 @@ enum PastMessages {
     }
 }
 
-/// Answers as the fate of a message says, during one part of the past.
+/// The handler of one part: answers as the fate of each message says.
 final class PastHandler: RemoteNotificationHandler {
     private struct State {
-        /// Unanswered: what they hold up waits.
+        /// Unanswered calls. Later messages of their sources wait behind them.
         var held: [FetchCompletion] = []
         var failed: Set<Int> = []
     }
 
     private let shows: Bool
-    /// The first message of the part. What failed before it and is tried again succeeds.
+    /// The first message of this part. Earlier messages that failed succeed now.
     private let first: Int
-    /// The messages that were in hand when the part before ended. They come alone, and hold up everything until they end.
+    /// The messages whose calls ran when the previous part ended. They run alone first, and all other messages wait.
     private let suspects: Set<Int>
     private let state = Locked(State())
 
@@ -95,7 +94,7 @@ final class PastHandler: RemoteNotificationHandler {
         self.suspects = suspects
     }
 
-    /// The messages that failed, and wait for their next attempt.
+    /// The messages that failed and wait for their next attempt.
     var failed: Set<Int> { self.state.withLock { $0.failed } }
 
     func didReceiveRemoteNotification(

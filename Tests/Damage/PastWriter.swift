@@ -3,13 +3,13 @@ import KiiPushCore
 import TestSupport
 
 extension Past {
-    /// Has agents receive in three parts, each with a process's clean end; in the third the files are also copied as a kill
-    /// leaves them. That is enough for several pages of everything that SQLite keeps pages for.
+    /// Lets agents receive messages in three parts. Each part is a process with a clean end. In the third part the
+    /// files are also copied as a kill would leave them. The messages fill several pages of each kind that SQLite has.
     ///
     /// - Parameters:
-    ///   - pageBytes: the length of a page, a power of two from 512 on; the smaller, the deeper are the trees. Default:
-    ///     SQLite's.
-    ///   - directory: for the files; it may be removed afterwards.
+    ///   - pageBytes: the length of a page, a power of two of at least 512. Smaller pages make deeper trees. Default:
+    /// SQLite's.
+    ///   - directory: a directory for the files, which may be removed afterwards.
     package static func make(pageBytes: Int? = nil, in directory: String) async throws -> Past {
         let (state, killed, look) = (directory + "/state", directory + "/killed", directory + "/look")
         for path in [state, killed, look] {
@@ -22,7 +22,7 @@ extension Past {
         }
         let receivers = [PastReceiver("one"), PastReceiver("two", shows: true)]
         let stranded = PastReceiver("stranded", hasLargePayloads: false)
-        // The last page of the older copy is to have messages that are settled later.
+        // The last page of the older copy needs messages that are settled later.
         var writer = PastWriter(state: state, receivers: [stranded] + receivers)
         try await writer.receive([60, 480, 120])
         let older = try writer.snapshot(try InboxFiles(in: state), in: look)
@@ -30,7 +30,7 @@ extension Past {
         let beforeLog = try writer.snapshot(try InboxFiles(in: state), in: look)
         try await writer.receive([0, 60, 15], copyingInto: killed)
         let stopped = try InboxFiles(in: state)
-        // The mark of a process that was killed says the same a second after its last commit.
+        // Within a second of its last commit, a killed process has written the same mark.
         try stopped.mark.write(to: URL(filePath: killed + "/inbox.sqlite-mark"))
         return Past(
             older: older, beforeLog: beforeLog, killed: try writer.snapshot(try InboxFiles(in: killed), in: look),
@@ -38,16 +38,16 @@ extension Past {
     }
 }
 
-/// Has agents receive, part by part.
+/// Runs the agents, part by part.
 private struct PastWriter {
     let state: String
     let receivers: [PastReceiver]
     private(set) var sent = 0
     private var part = 0
-    /// By receiver.
+    /// Fates by receiver, then by message number.
     private var fates: [[Int: Fate]]
     private var suspects: Set<Int> = []
-    /// The messages of all parts, by their numbers in the inbox.
+    /// The messages of all parts, by message ID.
     private var messages: [Int64: Past.Message] = [:]
 
     init(state: String, receivers: [PastReceiver]) {
@@ -56,20 +56,20 @@ private struct PastWriter {
         self.fates = receivers.map { _ in [:] }
     }
 
-    /// One receiver's share of a part.
+    /// One receiver's messages in a part.
     private struct Share {
         var broker: FakeBroker
         var packets: [MQTTPacket]
         var handler: PastHandler
-        /// The messages that fail in it.
+        /// The messages that fail in this part.
         var failing: Set<Int>
     }
 
-    /// Has so many messages acknowledged, and everything done to them that is to be done, by a process of its own.
+    /// Runs one process until this number of messages has been acknowledged and handled.
     ///
     /// - Parameters:
-    ///   - counts: by receiver. One that receives nothing does not run.
-    ///   - copy: a directory for a copy of the files as they are before the process ends.
+    ///   - counts: numbers of messages, by receiver. A receiver with 0 does not run.
+    ///   - copy: a directory for a copy of the files before the process ends.
     mutating func receive(_ counts: [Int], copyingInto copy: String? = nil) async throws {
         var settings = PushRuntime.Configuration.patient(stateDirectory: self.state)
         settings.retryDelays = [.seconds(7 * 24 * 3600)]
@@ -86,7 +86,7 @@ private struct PastWriter {
             shares.append(share)
         }
         let (state, decisions) = (self.state, self.decide(for: running))
-        // Closed when the agents have stopped: they would connect once more.
+        // Closed only after the agents have stopped, since they would reconnect.
         let connections = Locked<[FakeConnection]>([])
         try await whileAllRun(agents[...]) { [ends, shares] in
             for (messageID, fate) in decisions {
@@ -101,7 +101,7 @@ private struct PastWriter {
                 let isDone = (ledger.done, ledger.dead, ledger.presented) == ends
                 if isDone, shares.allSatisfy({ $0.handler.failed.isSuperset(of: $0.failing) }) { break }
             }
-            // What failed is stored as well.
+            // The ledger's answer comes after the failures are written.
             _ = try await runtime.ledger()
             if let copy { try await Self.copy(state, into: copy) }
         }
@@ -110,7 +110,7 @@ private struct PastWriter {
         self.suspects = Set(inHand.compactMap { PastMessages.number(in: $0.payload) })
     }
 
-    /// What is decided about messages of earlier parts.
+    /// A person's decisions about messages of earlier parts.
     private mutating func decide(for receivers: [Int]) -> [(Int64, Fate)] {
         defer { self.part += 1 }
         var decisions: [(Int64, Fate)] = []
@@ -143,7 +143,7 @@ private struct PastWriter {
             handler: PastHandler(shows: receiver.shows, from: numbers.lowerBound, suspects: suspects), failing: failing)
     }
 
-    /// How many messages are done, dead and presented when everything has been done.
+    /// Numbers of done, dead and presented messages at the end of a part.
     private var ends: (done: Int64, dead: Int64, presented: Int64) {
         let fates = self.fates.flatMap(\.values)
         return (
@@ -152,7 +152,7 @@ private struct PastWriter {
         )
     }
 
-    /// From outside this process, whose descriptors hold SQLite's locks.
+    /// Copies in another process: if this process opened and closed the files, it would release SQLite's locks.
     private static func copy(_ state: String, into copy: String) async throws {
         for suffix in ["", InboxFiles.logSuffix] {
             let name = InboxFiles.name + suffix
@@ -161,10 +161,10 @@ private struct PastWriter {
         }
     }
 
-    /// Looks at a copy of the files, and whether it holds what was acknowledged.
+    /// Reads a copy of the files, and checks that it holds all acknowledged messages.
     mutating func snapshot(_ files: InboxFiles, in directory: String) throws -> Past.Snapshot {
         try files.write(to: directory)
-        // What is not there any more was dropped.
+        // A message that is missing in the inbox was dropped.
         for messageID in self.messages.keys { self.messages[messageID]?.standing = nil }
         for message in try InboxReader(stateDirectory: directory).messages(limit: 10_000) {
             guard let number = PastMessages.number(in: message.payload) else { throw TestFailure("no number") }
@@ -181,7 +181,7 @@ private struct PastWriter {
     }
 }
 
-/// Runs all of them while `body` does.
+/// Runs all agents while `body` runs.
 func whileAllRun(
     _ agents: ArraySlice<PushAgent>, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {

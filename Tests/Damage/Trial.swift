@@ -3,18 +3,18 @@ import Glibc
 import KiiPushCore
 import TestSupport
 
-/// One damage, and what agents make of the files.
+/// Damages the files once, and runs agents on them.
 struct Trial {
     let past: Past
     let damage: Damage
-    /// The state directory; the next trial may have it.
+    /// The state directory; the next trial may reuse it.
     let directory: String
 
-    /// How many messages come after the damage.
+    /// The number of messages after the damage.
     private static let further = 3
-    /// What SQLite may keep of an open file: with its usual 500 pages it would not read the damaged one again.
+    /// Pages that SQLite may cache. With its default of 500 pages it would not read the damaged page again.
     private static let cachedPages: UInt8 = 10
-    /// Few, so that agents go on reading what is damaged meanwhile.
+    /// A small limit, so that agents read more messages after the damage.
     static let messagesInMemory = 64
 
     func play() async throws -> Finding {
@@ -28,18 +28,18 @@ struct Trial {
             try files.write(to: self.directory)
             let file = try OpenFile(self.directory + "/" + InboxFiles.name)
             _ = try await self.receive(into: record) { [damaged] in try file.write(damaged.database) }
-            // Closed now: that gives up the locks that SQLite has in this process.
+            // Close the file only now, because that releases SQLite's locks in this process.
             withExtendedLifetime(file) {}
         } else {
             try damaged.write(to: self.directory)
             record.isSeen = self.isSeenDamaged
         }
-        // The next process finds what the one that had the file open has not met.
+        // The next process finds damage that the previous one did not reach.
         let end = try await self.receive(into: record, bringsMore: !isOpen)
         return Finding(self.damage, of: self.past, further: Self.further, record: record, end: end)
     }
 
-    /// Makes the receivers agents of the state directory. The first one has a broker, if any.
+    /// Registers the receivers as agents of the state directory. Only the first may have a broker.
     private func register(with broker: FakeBroker?) throws {
         let nobody = try Loopback.bound()
         defer { close(nobody.descriptor) }
@@ -48,7 +48,7 @@ struct Trial {
         }
     }
 
-    /// What `kii-push doctor` asks.
+    /// The check of `kii-push doctor`.
     private var isSeenDamaged: Bool {
         do throws(InboxAccessError) {
             try InboxReader(stateDirectory: self.directory).verify()
@@ -59,9 +59,9 @@ struct Trial {
         }
     }
 
-    /// Has the agents deliver all that they can, and receive a little more.
+    /// Runs the agents until they have delivered everything, including a few new messages.
     ///
-    /// - Parameter damage: is done while the inbox is open, before they begin.
+    /// - Parameter damage: called while the inbox is open, before the agents start.
     private func receive(
         into record: TrialRecord, bringsMore: Bool = true, damage: (() throws -> Void)? = nil
     ) async throws -> TrialEnd {
@@ -90,7 +90,7 @@ struct Trial {
                     numbers.map { PastMessages.packet($0, topic: topic, fate: .done, isLarge: false) })
                 connection.withLock { $0 = opened }
             }
-            // Reading them may find further damage.
+            // Reading the dead letters may find further damage.
             var letters: [MessageRecord] = []
             var ledger: MessageLedger
             repeat {
@@ -106,29 +106,29 @@ struct Trial {
         return try TrialEnd(ledger: ledger, letters: lettersFound.withLock { $0 }, directory: self.directory)
     }
 
-    /// - Parameter isOpen: whether the file was damaged while it was open. A page of an older time may then hide messages
-    ///   until the next process looks, so it is the end as well when nothing has happened for so many looks.
+    /// - Parameter isOpen: Whether the file was damaged while it was open. An older page may then hide messages until
+    ///   the next process reads the file, so the end is also reached after 100 polls without a change.
     private func waitForEnd(of runtime: PushRuntime, _ record: TrialRecord, isOpen: Bool) async throws {
         var (last, looks): (MessageLedger?, Int) = (nil, 0)
         while try await !self.isAtEnd(runtime, record) {
             let ledger = try await runtime.ledger()
             (last, looks) = (ledger, ledger == last ? looks + 1 : 0)
             if isOpen, looks == 100 { return }
-            // Each look asks the agents' own thread, so that a busy machine has longer looks and not more of them.
+            // Each poll asks the agents' thread, so a busy machine makes polls slower rather than more frequent.
             guard looks < 50_000 else {
                 throw TestFailure("\(self.damage): nothing happens, and messages wait: \(ledger)")
             }
         }
     }
 
-    /// Whether there is nothing left that the agents might do.
+    /// Whether the agents have nothing left to do.
     private func isAtEnd(_ runtime: PushRuntime, _ record: TrialRecord) async throws -> Bool {
         let before = try await runtime.ledger()
-        // Every message is read only when nothing happens any more.
+        // The messages are only read once two ledgers in a row are equal.
         let now = try await runtime.ledger()
         guard record.connecting == self.past.receivers.count, now == before else { return false }
         let installations = Set(self.past.receivers.map(\.installationID))
-        // While the file is being replaced there is none.
+        // The file is missing while the inbox replaces it.
         guard let reader = try? InboxReader(stateDirectory: self.directory),
             let open = try? reader.messages([.waiting, .running, .retry], limit: 10_000),
             !open.contains(where: { $0.installationID.map(installations.contains) ?? false })
@@ -138,16 +138,16 @@ struct Trial {
     }
 }
 
-/// What an inbox holds when everything was done.
+/// The contents of an inbox at the end of a trial.
 struct TrialEnd {
     let ledger: MessageLedger
     let letters: [MessageRecord]
-    /// The numbers of the messages that wait, are in hand, or are shown.
+    /// Message IDs of the waiting, running and presented messages.
     let open: Set<Int64>
-    /// What does not add up in the file.
+    /// Inconsistencies in the file.
     let problems: [String]
 
-    /// - Parameter directory: a state directory that nobody has open.
+    /// - Parameter directory: a state directory whose files no process has open.
     init(ledger: MessageLedger, letters: [MessageRecord], directory: String) throws {
         let reader = try InboxReader(stateDirectory: directory)
         var problems = try LedgerAudit.problems(inStateDirectory: directory)
@@ -171,7 +171,7 @@ extension MessageRecord.State {
     }
 }
 
-/// A file that is changed while SQLite has it open in this process.
+/// A file that the trial changes while SQLite has it open in this process.
 private final class OpenFile {
     private let descriptor: Int32
 
@@ -182,7 +182,7 @@ private final class OpenFile {
 
     deinit { close(self.descriptor) }
 
-    /// Replaces what is in it.
+    /// Replaces the contents.
     func write(_ bytes: Data) throws {
         let count = bytes.withUnsafeBytes { pwrite(self.descriptor, $0.baseAddress, $0.count, 0) }
         guard count == bytes.count, ftruncate(self.descriptor, off_t(count)) == 0 else {

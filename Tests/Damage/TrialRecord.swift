@@ -1,9 +1,8 @@
 import KiiPushCore
 import TestSupport
 
-/// What the agents of a trial did and told.
+/// The calls and reports of the agents of a trial.
 final class TrialRecord: Sendable {
-    /// One call of a handler.
     struct Call: Sendable {
         var messageID: Int64
         var payload: String
@@ -21,24 +20,24 @@ final class TrialRecord: Sendable {
         var lostAtOpening: Int64 = 0
         var calls: [Call] = []
         var connecting: Set<String> = []
-        /// By path: each is told by every agent.
+        /// Replacements by path, because every agent reports each one.
         var replacements: [String: Replacement] = [:]
     }
 
     private let state = Locked(State())
 
-    /// Whether the damage was seen before an agent started.
+    /// Whether the check found the damage before an agent started.
     var isSeen: Bool {
         get { self.state.withLock { $0.isSeen } }
         set { self.state.withLock { $0.isSeen = newValue } }
     }
-    /// How many messages were lost before the last agents began.
+    /// The number of messages lost before the last agents started.
     var lostAtOpening: Int64 {
         get { self.state.withLock { $0.lostAtOpening } }
         set { self.state.withLock { $0.lostAtOpening = newValue } }
     }
     var calls: [Call] { self.state.withLock { $0.calls } }
-    /// How many agents of the present run have got as far as their connection.
+    /// The number of agents in this run that have started to connect.
     var connecting: Int { self.state.withLock { $0.connecting.count } }
     var replacements: [Replacement] { self.state.withLock { Array($0.replacements.values) } }
 
@@ -58,7 +57,7 @@ final class TrialRecord: Sendable {
     }
 }
 
-/// Handles everything.
+/// A handler that succeeds with every message.
 struct TrialHandler: RemoteNotificationHandler {
     let record: TrialRecord
 

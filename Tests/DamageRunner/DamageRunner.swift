@@ -2,7 +2,7 @@ import Damage
 import Glibc
 import TestSupport
 
-// Plays every damage and prints the table. `script/damage` builds and calls it.
+// The program behind `script/damage`: plays every damage and prints the table.
 
 @main
 struct DamageRunner {
@@ -20,7 +20,7 @@ struct DamageRunner {
         }
     }
 
-    /// - Returns: how many damages came out other than promised.
+    /// - Returns: the number of damages that broke a promise.
     private static func play(_ options: RunnerOptions, in directory: String) async throws -> Int {
         let past = try await Past.make(pageBytes: options.pageBytes, in: directory + "/past")
         let damages = Damage.all(of: past, every: options.stride).filter { damage in
@@ -46,22 +46,21 @@ struct DamageRunner {
 
     private static func complain(_ text: String) {
         let bytes = Array("\(text)\n".utf8)
-        // Nobody reads it, then nobody does.
+        // An error is ignored: standard error may be closed.
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 }
 
-/// What the command line asks for.
 private struct RunnerOptions {
     static let usage = "usage: script/damage [--verbose] [--every N] [--page-bytes N] [MOMENT/DAMAGE/PLACE ...]"
 
     var isVerbose = false
     var stride = 1
     var pageBytes: Int?
-    /// How the damages begin that are played; all where there is none.
+    /// Prefixes of the damages to play; empty: all damages.
     var names: [String] = []
 
-    /// `nil` when the arguments make no sense.
+    /// - Returns: `nil` for invalid arguments.
     init?(_ arguments: some Sequence<String>) {
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {

@@ -1,6 +1,6 @@
-/// Finds what the sources do that their room may not. Takes texts, so that it can be tried on made-up ones.
+/// Finds violations of the rooms' rules. Takes the files as texts, so that a test can pass invented ones.
 struct LayeringChecker {
-    /// A source file: its path from the root of the package, and its text.
+    /// A source file, with its path from the root of the package.
     struct File {
         var path: String
         var text: String
@@ -8,7 +8,7 @@ struct LayeringChecker {
 
     private struct DeclaredType {
         var room: String
-        /// A type inside another is its room's own: elsewhere it is named through the outer one.
+        /// Other rooms name a nested type through the outer type, so only the outer type is checked.
         var isNested: Bool
     }
 
@@ -26,7 +26,7 @@ struct LayeringChecker {
         }
     }
 
-    /// One line for each violation, `path:line: what`.
+    /// One line for each violation: path, line number and subject.
     func violations() -> [String] {
         let types = self.declaredTypes()
         return self.files.flatMap { file -> [String] in
@@ -36,12 +36,11 @@ struct LayeringChecker {
         }
     }
 
-    /// Files that are longer than `limit` lines.
     func filesLonger(than limit: Int) -> [String] {
         self.files.filter { $0.code.lineCount > limit }.map { "\($0.path): \($0.code.lineCount) lines" }
     }
 
-    /// One entry for each folder whose ceiling does not fit: what to do, and the line with today's figures.
+    /// One entry for each folder whose ceiling does not fit: an instruction, and the ceiling's new line.
     func misfits(_ ceilings: [Ceiling] = Ceiling.all) -> [String] {
         ceilings.compactMap { ceiling in
             let today = self.today(for: ceiling)
@@ -53,7 +52,6 @@ struct LayeringChecker {
         }
     }
 
-    /// The ceiling that fits the folder as it is.
     private func today(for ceiling: Ceiling) -> Ceiling {
         var today = Ceiling(ceiling.folder, ceiling.limits.mapValues { _ in 0 })
         for file in self.files where file.path.hasPrefix(ceiling.folder + "/") {
@@ -99,7 +97,7 @@ struct LayeringChecker {
     private func impureWords(in file: ReadFile, of room: Room) -> [String] {
         guard room.isPure else { return [] }
         var words = file.code.words.filter { Room.impureWords.contains($0.text) && !$0.isMember }
-        // `MonotonicInstant` is how time comes in; asking it for the time is what is forbidden.
+        // A pure room may take a `MonotonicInstant` as an argument, but may not read the clock.
         for (first, second) in zip(file.code.words, file.code.words.dropFirst())
         where first.text == "MonotonicInstant" && second.text == "now" && second.isMember {
             words.append(second)
@@ -107,7 +105,7 @@ struct LayeringChecker {
         return words.map { "\(file.path):\($0.line): \(room.name) is pure and may not say \($0.text)" }
     }
 
-    /// The types that the rooms declare, except those that a file keeps to itself.
+    /// All types that rooms declare, except private ones.
     private func declaredTypes() -> [String: [DeclaredType]] {
         let keywords = SwiftCode.typeKeywords.union(["typealias"])
         var types: [String: [DeclaredType]] = [:]

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The folders of one module are not checked by the compiler; this is what checks them.
+/// Checks the rules between folders of one module, which the compiler does not check.
 @Suite struct LayeringTests {
     @Test func everyRoomKeepsToItsImports() throws {
         let files = try Self.swiftFiles(under: ["Sources"])
@@ -23,7 +23,8 @@ import Testing
         #expect(checker.filesLonger(than: 150).count < files.count / 2)
     }
 
-    /// Who opens a database to write it holds the lock of its directory: the inbox's owner, and the emulator.
+    /// Only code that holds the lock of a database's directory may open the database for writing: the owner of the
+    /// inbox, and the emulator.
     @Test func databasesAreOpenedInOnePlaceEach() throws {
         let files = try Self.swiftFiles(under: ["Sources"]).map { (path: $0.path, code: SwiftCode($0.text)) }
         let places = { (word: String) in
@@ -35,19 +36,19 @@ import Testing
         #expect(places("sqlite3_open") == [] && places("sqlite3_open16") == [])
     }
 
-    /// Nobody needs libpq without the trait, whose import is the one of this folder (``Room/all``).
+    /// A build without the trait must not need libpq. Only files of these folders may import it (``Room/all``).
     @Test func whatNeedsLibpqIsBehindItsTrait() throws {
         let folders = ["Sources/KiiPushPostgres", "Sources/kii-push-gateway"]
         let files = try Self.swiftFiles(under: folders)
         #expect(files.count > 5)
         let bare = files.filter { !$0.text.hasPrefix("#if Postgres\n") || !$0.text.hasSuffix("\n#endif\n") }
         #expect(bare.map(\.path) == [])
-        // No other part of a program differs with the trait.
+        // No other part of a program may differ with the trait.
         let others = try Self.swiftFiles(under: ["Sources"]).filter { $0.text.contains("#if Postgres") }
         #expect(others.map(\.path).filter { path in !folders.contains { path.hasPrefix($0 + "/") } } == [])
     }
 
-    /// What stands on the core has these, and no agent links them that does not use them.
+    /// Targets above the core use these libraries. An agent that needs none of them must not link them.
     @Test func theCoreNamesNothingThatStandsOnIt() throws {
         let words = ["d-bus", "sd-bus", "sd_bus", "libsystemd", "activator", "desktoppresenter"]
         let files = try Self.swiftFiles(under: ["Sources/KiiPushCore"])
@@ -58,7 +59,7 @@ import Testing
         }
     }
 
-    /// The table that people read says what is checked here.
+    /// The page's table must be equal to the table in the code.
     @Test func thePageListsTheRooms() throws {
         let path = Self.root.appending(path: "Documentation/architecture.md")
         let page = try String(contentsOf: path, encoding: .utf8)

@@ -1,18 +1,18 @@
-/// A room: a folder of sources, what it may import, and which rooms it may know.
+/// A folder of sources, with the modules that it may import and the rooms whose types it may name.
 struct Room {
     var name: String
-    /// Where it is, from the root of the package.
+    /// Path from the root of the package.
     var folder: String
-    /// The modules that its files may import; everything else is forbidden, Foundation above all.
+    /// The modules that its files may import. All others are forbidden, above all Foundation.
     var modules: Set<String> = []
-    /// The rooms whose types its files may name. Its own is understood.
+    /// The other rooms whose types its files may name.
     var knows: Set<String> = []
-    /// And these types, of whatever room.
+    /// Single types of any other room that its files may also name.
     var alsoSees: Set<String> = []
-    /// Whether it is free of clocks, tasks and I/O.
+    /// Whether the room must be free of clocks, tasks and I/O.
     var isPure = false
 
-    /// The import table of the architecture.
+    /// The table of imports in `Documentation/architecture.md`.
     static let all: [Room] = [
         Room(name: "Values", folder: "Sources/KiiPushCore/Values", modules: ["Glibc"]),
         Room(
@@ -21,7 +21,7 @@ struct Room {
             modules: ["CSystem", "Glibc"],
             knows: ["Values"]
         ),
-        // JSON and Message: Glibc for memcmp; being pure keeps the rest of it out.
+        // JSON and Message need Glibc for memcmp. They are pure, so the rest of Glibc is forbidden.
         Room(
             name: "JSON",
             folder: "Sources/KiiPushCore/JSON",
@@ -56,7 +56,7 @@ struct Room {
             folder: "Sources/KiiPushCore/Inbox",
             modules: ["CSQLite", "Glibc"],
             knows: ["Values", "System"],
-            // The shape of a message, and the words of the record.
+            // The members of a message and of its record.
             alsoSees: [
                 "DeadLetterReason", "FetchResult", "MessageChange", "MessageEvent", "RowState", "StoredMessage",
                 "UserAction",
@@ -92,7 +92,7 @@ struct Room {
             name: "Service",
             folder: "Sources/KiiPushCore/Service",
             modules: ["Glibc"],
-            // Cloud: refusals, for the exit status.
+            // Cloud: the refusals that decide the exit status.
             knows: ["Values", "System", "Cloud", "Agent"]
         ),
         Room(
@@ -122,7 +122,7 @@ struct Room {
             folder: "Sources/KiiPushEmulator",
             modules: ["KiiPushCore", "CGnuTLS", "CInspector", "CMicroHTTPD", "CSQLite", "Glibc"],
             knows: ["Values", "System", "JSON", "MQTT/Wire", "WebSocket"],
-            // What its page shows of receivers on this machine.
+            // The page of the emulator shows receivers on this machine.
             alsoSees: [
                 "AgentStateFile", "ControlClient", "InboxAccessError", "InboxReader", "MessageDecision", "MessageEvent",
                 "MessageRecord", "ReceiverFolder",
@@ -140,7 +140,7 @@ struct Room {
         Room(
             name: "kii-push",
             folder: "Sources/kii-push",
-            // Its own name: the program's entry is a module by itself.
+            // `kii_push` is this program's own module, which its entry imports.
             modules: [
                 "KiiPushActivation", "KiiPushCommandLine", "KiiPushCore", "KiiPushDesktop", "Glibc", "kii_push",
             ],
@@ -169,7 +169,7 @@ struct Room {
         Room(
             name: "KiiPushC",
             folder: "Sources/KiiPushC",
-            // Synchronization: what a fork asks must take no lock.
+            // Synchronization: the check for a fork must take no lock.
             modules: ["KiiPushActivation", "KiiPushCore", "CKiiPush", "Glibc", "Synchronization"],
             knows: [
                 "Values", "System", "JSON", "Message", "Cloud", "Inbox", "Delivery", "Store", "Agent", "Service",
@@ -178,11 +178,11 @@ struct Room {
         ),
     ]
 
-    /// Words that no room may say. ThreadSanitizer on Linux cannot see into the standard library's lock and reports
-    /// races that are not there: `Locked` is the lock of this package.
+    /// Words that are forbidden in every room. `Mutex`: ThreadSanitizer on Linux cannot see into the lock of the
+    /// standard library and reports false races, so this package uses its own lock `Locked`.
     static let forbiddenWords: Set<String> = ["Mutex"]
 
-    /// Words that a pure room has no use for: it is given the time, and starts nothing.
+    /// Words that are forbidden in a pure room, which gets the time as an argument and starts nothing.
     static let impureWords: Set<String> = [
         "Task", "TaskGroup", "async", "await", "actor", "Thread", "ContinuousClock", "SuspendingClock",
         "clock_gettime", "socket", "fopen", "getenv",
@@ -191,10 +191,10 @@ struct Room {
     func holds(_ path: String) -> Bool { path.hasPrefix(self.folder + "/") }
 }
 
-/// How much code a folder may have. A ceiling is the folder's size on the day that somebody set it: code grows only
-/// where somebody raises a ceiling and says why.
+/// The maximum amount of code in a folder. Each ceiling is the folder's size on the day on which it was set, so larger
+/// code needs a higher ceiling and a reason in the commit.
 struct Ceiling {
-    /// From the root of the package.
+    /// Path from the root of the package.
     var folder: String
     var limits: [SwiftCode.Measure: Int]
 
@@ -232,7 +232,8 @@ struct Ceiling {
         Ceiling("Sources", [.bytes: 1_933_161, .types: 1_121, .errorTypes: 21]),
     ]
 
-    /// What to do if the folder has `count`, or `nil` for nothing. 5 % are left free, lest each change move a ceiling.
+    /// The instruction for a folder whose measure is `count`, or `nil` if the ceiling fits. A folder may be up to 5 %
+    /// below its ceiling, so that small changes leave the ceilings alone.
     func complaint(about measure: SwiftCode.Measure, count: Int) -> String? {
         guard let limit = self.limits[measure] else { return nil }
         let subject = "\(self.folder) has \(count) \(measure.rawValue)"
@@ -243,7 +244,7 @@ struct Ceiling {
         return isFarBelow ? "\(subject), 5 % or more below its ceiling of \(limit): lower the ceiling" : nil
     }
 
-    /// The line for ``all``.
+    /// The ceiling's line in ``all``.
     var line: String {
         let limits = SwiftCode.Measure.allCases.compactMap { measure in
             self.limits[measure].map { ".\(measure): \(Self.grouped($0))" }

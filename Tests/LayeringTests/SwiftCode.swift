@@ -1,24 +1,24 @@
-/// The words of a Swift file, without those of comments and of string literals, and its size.
+/// The words of a Swift file outside comments and string literals, and the file's size.
 ///
 /// The inside of `\(…)` is code, so its words count.
 struct SwiftCode {
-    /// One word of the code: an identifier or a keyword.
+    /// An identifier or a keyword.
     struct Word: Equatable {
         var text: String
         var line: Int
-        /// Braces that are open here: 0 at the top level of the file.
+        /// The number of open braces: 0 at the top level of the file.
         var depth: Int
-        /// The marks between the word before and this one, without spaces: `.` for `Event` in `MQTTSession.Event`.
+        /// The punctuation between the previous word and this word, without spaces: `.` for `Event` in
+        /// `MQTTSession.Event`.
         var before: String
 
-        /// Whether the word is a member of what stands before it.
         var isMember: Bool { self.before.hasSuffix(".") }
     }
 
     let words: [Word]
     let lineCount: Int
-    /// Bytes of code. Comments, blank lines, line breaks and the spaces at both ends of a line do not count; what
-    /// string literals say does.
+    /// Bytes of code: without comments, blank lines, line breaks and the spaces at both ends of a line. The contents of
+    /// string literals count.
     let size: Int
 
     init(_ source: String) {
@@ -55,7 +55,6 @@ struct SwiftCode {
 }
 
 extension SwiftCode {
-    /// What a ceiling limits.
     enum Measure: String, CaseIterable {
         case bytes = "bytes of code"
         case types
@@ -75,8 +74,8 @@ extension SwiftCode {
 
     static let typeKeywords: Set<String> = ["struct", "class", "enum", "actor", "protocol"]
 
-    /// The indices of those `keywords` in ``words`` that declare a type or extend one. Names of types have capitals:
-    /// `class func` declares none, and `import struct Glibc.Name` neither.
+    /// The indices of `keywords` in ``words`` that declare or extend a type. The name of a type begins with a capital:
+    /// `class func` and `import struct Glibc.Name` declare none.
     func declarations(by keywords: Set<String>) -> [Int] {
         self.words.indices.dropLast().filter { index in
             guard keywords.contains(self.words[index].text), !self.words[index].isMember else { return false }
@@ -92,22 +91,22 @@ extension SwiftCode {
         }
     }
 
-    /// Whether `Error` is among the types after the colon of the declaration at `index`.
+    /// Whether the declaration at `index` lists `Error` after its colon.
     private func conformsToError(at index: Int) -> Bool {
         let head = self.words[(index + 1)...].prefix {
             $0.depth == self.words[index].depth && !$0.before.contains("}") && $0.text != "where"
         }
-        // Generic parameters have colons of their own.
+        // Generic parameters contain colons too.
         let colon = head.dropFirst().first?.before == "<" ? ">:" : ":"
         return head.drop { !$0.before.contains(colon) }.contains { $0.text == "Error" }
     }
 }
 
-/// Walks over comments and string literals, and leaves spaces in their place: line numbers stay true.
+/// Replaces comments and string literals by spaces, so that line numbers stay right.
 private struct LiteralScanner {
     private var bytes: [UInt8]
     private var index = 0
-    /// Everything that the scanner passed except comments.
+    /// All scanned bytes without comments.
     private(set) var code: [UInt8] = []
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -117,7 +116,7 @@ private struct LiteralScanner {
         return self.bytes
     }
 
-    /// Passes one byte of code, or one whole comment or literal.
+    /// Scans one byte of code, or one whole comment or literal.
     private mutating func step() {
         if self.sees("//") {
             while self.index < self.bytes.count, self.bytes[self.index] != UInt8(ascii: "\n") {
@@ -148,7 +147,7 @@ private struct LiteralScanner {
         } while depth > 0 && self.index < self.bytes.count
     }
 
-    /// How many `#` open the literal that starts here, or `nil` when none does.
+    /// The number of `#` before the quotation mark that begins a literal here, or `nil` if no literal begins here.
     private func poundsBeforeQuote() -> Int? {
         var position = self.index
         while position < self.bytes.count, self.bytes[position] == UInt8(ascii: "#") { position += 1 }
@@ -174,7 +173,7 @@ private struct LiteralScanner {
         self.blank(quotes.utf8.count + pounds)
     }
 
-    /// Passes `(…)` of an interpolation, which is code and may hold literals of its own.
+    /// Scans the `(…)` of an interpolation: code that may contain literals.
     private mutating func interpolation() {
         var depth = 0
         repeat {

@@ -14,7 +14,7 @@ import Testing
         #expect(code.words.map(\.isMember) == [false, false, true, false])
     }
 
-    /// Each text beside the lines that are left of it.
+    /// Each source text with its remaining lines.
     @Test(arguments: [
         ("", []),
         ("\n  \n// a\n    /// b\n", []),

@@ -1,5 +1,5 @@
-/// Random numbers that are the same for the same seed, on every machine, so that a run can be repeated: SplitMix64 (Steele,
-/// Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+/// SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014): the same seed gives the
+/// same numbers on every machine, so that a run can be repeated.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// SplitMix64, as SeededGenerator.
+// SplitMix64, as in SeededGenerator.
 uint64_t disk_draw(simulated_disk *disk) {
     uint64_t mixed = disk->random += 0x9E3779B97F4A7C15u;
     mixed = (mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -53,7 +53,7 @@ static void forget_images(simulated_disk *disk) {
     }
 }
 
-/// Takes over what the real file holds. What differs from before was written past SQLite, and counts as flushed.
+/// Reads the real file into the image. Bytes that differ were written without SQLite, and count as flushed.
 static int image_look(image *image, int64_t length, sqlite3_file *file) {
     int code = image_grow(image, length);
     for (int64_t offset = 0; code == SQLITE_OK && offset < length; offset += most) {
@@ -68,7 +68,7 @@ static int image_look(image *image, int64_t length, sqlite3_file *file) {
     return SQLITE_OK;
 }
 
-/// The image of a file that is being opened: made of what the real file holds, if it is not known.
+/// Returns the image of a file that SQLite opens. Creates it from the real file if it does not exist yet.
 image *image_of(simulated_disk *disk, const char *path, sqlite3_file *file) {
     struct stat status;
     if (stat(path, &status) != 0) return NULL;
@@ -88,7 +88,7 @@ image *image_of(simulated_disk *disk, const char *path, sqlite3_file *file) {
         free(name);
         return NULL;
     }
-    // It may have another name by now.
+    // The file may have been renamed.
     free(found->path);
     found->path = name;
     if (!found->uses && image_look(found, status.st_size, file) != SQLITE_OK) return NULL;
@@ -96,9 +96,10 @@ image *image_of(simulated_disk *disk, const char *path, sqlite3_file *file) {
     return found;
 }
 
-/// Finds the next sectors that were written since the last flush.
+/// Finds the next run of sectors that were written since the last flush.
 ///
-/// Returns the first one; `end` is the one after the last, and the first one where there are no more.
+/// Returns the index of its first sector and sets `end` to the index after its last one. Without further sectors both
+/// are equal.
 int64_t image_next_dirty(const image *image, int64_t first, int64_t *end) {
     int64_t count = (image->length + sector - 1) / sector;
     while (first < count && !image->dirty[first]) first++;
@@ -107,12 +108,12 @@ int64_t image_next_dirty(const image *image, int64_t first, int64_t *end) {
     return first;
 }
 
-/// How many bytes there are from one sector to another one.
+/// Returns the number of bytes from sector `first` to sector `end`.
 int64_t image_extent(const image *image, int64_t first, int64_t end) {
     return (end * sector < image->length ? end * sector : image->length) - first * sector;
 }
 
-/// Gives the real file the latest contents.
+/// Writes the latest contents to the real file.
 int image_write_behind(image *image) {
     sqlite3_file *file = image->behind;
     if (!file) return SQLITE_OK;
@@ -172,27 +173,27 @@ void simulated_disk_set_alarm(simulated_disk *disk, uint64_t operation, void (*a
 int simulated_disk_freeze(simulated_disk *disk) {
     disk->is_frozen = 1;
     disk->alarm = NULL;
-    // What a process has written stays when it dies.
+    // A process's writes survive its death.
     for (image *image = disk->images; image; image = image->next) {
         if (image_write_behind(image) != SQLITE_OK) return EIO;
     }
     return 0;
 }
 
-/// Puts back what a file has lost.
+/// Makes the real file lose unflushed sectors, as a power cut does.
 static int settle(simulated_disk *disk, image *image) {
-    // By a file descriptor of its own: SQLite's locks on it belong to a process that is dead.
+    // The file needs a new descriptor, because SQLite's locks belong to the dead process.
     int file = open(image->path, O_RDWR | O_CLOEXEC);
     if (file < 0) return errno == ENOENT ? 0 : errno;
     struct stat status;
-    // It was renamed, and another one has its name.
+    // The file was renamed, and another file has its name.
     if (fstat(file, &status) != 0 || status.st_ino != image->inode) {
         close(file);
         return 0;
     }
     int64_t length = disk_draw(disk) % 2 ? image->length : image->flushed_length;
     int code = ftruncate(file, length) == 0 ? 0 : errno;
-    // A flush that never came leaves all or nothing more often than a mixture.
+    // The sectors of a missing flush are more often all lost or all written than mixed.
     uint64_t fate = disk_draw(disk) % 4;
     for (int64_t index = 0; !code && index * sector < length; index++) {
         if (!image->dirty[index] || fate == 0 || (fate != 1 && disk_draw(disk) % 2)) continue;
@@ -216,7 +217,7 @@ int simulated_disk_cut_power(simulated_disk *disk) {
 
 void simulated_disk_thaw(simulated_disk *disk) {
     disk->is_frozen = 0;
-    // What a dead process has written and not flushed can still be lost, unless its file is gone.
+    // A later power cut can still lose the dead process's unflushed writes, unless the file was removed.
     for (image **link = &disk->images; *link;) {
         image *image = *link;
         assert(!image->uses);

@@ -9,22 +9,22 @@
 /// SQLite's own file system reads and writes less than 128 KiB at a time.
 enum { sector = 512, most = 65536 };
 
-/// A file's contents, those that were flushed, and which sectors differ. Known by inode, since files are renamed while they
-/// are kept. The real file has the contents when it is flushed, when it is closed and when the process dies: a call of the
-/// system for each write would take a tenth of a history's time.
+/// A file's latest contents, its flushed contents, and the sectors that differ. The key is the inode, because SQLite's
+/// files can be renamed while an image exists. The real file gets the latest contents at a flush, at closing and at the
+/// death of the process. A system call for each write would take a tenth of a history's time.
 typedef struct image {
     struct image *next;
     ino_t inode;
     char *path;
-    /// How many have it open.
+    /// The number of open handles.
     int uses;
-    /// The real file that the latest contents have to be written to; NULL if it has them.
+    /// The real file that still needs the latest contents, or NULL.
     sqlite3_file *behind;
     uint8_t *latest;
     uint8_t *flushed;
     int64_t flushed_length;
     int64_t length;
-    /// A byte a sector: whether it was written since the last flush.
+    /// One byte for each sector: whether it was written since the last flush.
     uint8_t *dirty;
     int64_t sectors;
 } image;

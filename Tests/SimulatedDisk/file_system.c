@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/// An open file; the real one's follows it.
+/// An open file. The real file's handle follows it in memory.
 typedef struct {
     sqlite3_file base;
     simulated_disk *disk;
@@ -22,7 +22,7 @@ void simulated_disk_use(simulated_disk *disk) { current = disk; }
 
 // MARK: - Operations
 
-/// Counts an operation; when the alarm is set for it, calls the alarm, which freezes the disk.
+/// Counts an operation. At the alarm's number it calls the alarm, which freezes the disk.
 static int begin(simulated_disk *disk) {
     if (disk->is_frozen) return SQLITE_IOERR;
     if (++disk->operations != disk->alarm_at || !disk->alarm) return SQLITE_OK;
@@ -48,7 +48,7 @@ static int disk_write(sqlite3_file *base, const void *bytes, int count, sqlite3_
     open_file *file = (open_file *)base;
     simulated_disk *disk = file->disk;
     if (disk->is_frozen) return SQLITE_IOERR_WRITE;
-    // What a process had written of this when it died.
+    // The process dies during this write, so only a part of the bytes is written.
     if (disk->operations + 1 == disk->alarm_at && disk->alarm) {
         int part = (int)(disk_draw(disk) % (uint64_t)(count / sector + 1)) * sector;
         if (part) write_part(file, bytes, part, offset);
@@ -82,7 +82,7 @@ static int disk_truncate(sqlite3_file *base, sqlite3_int64 length) {
     if (begin(file->disk) != SQLITE_OK) return SQLITE_IOERR_TRUNCATE;
     int code = real(base)->pMethods->xTruncate(real(base), length);
     if (code == SQLITE_OK && length < file->image->length) {
-        // What is written there later is new.
+        // Sectors behind the new end are new if they are written later.
         for (int64_t index = (length + sector - 1) / sector; index * sector < file->image->length; index++) {
             file->image->dirty[index] = 1;
         }
@@ -99,14 +99,14 @@ static int disk_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 o
     int there = left < 0 ? 0 : left < count ? (int)left : count;
     memcpy(bytes, file->image->latest + offset, (size_t)there);
     if (there == count) return SQLITE_OK;
-    // sqlite3_io_methods: the rest has to be zeros.
+    // sqlite3_io_methods: after a short read, the rest of the buffer must be zeros.
     memset((uint8_t *)bytes + there, 0, (size_t)(count - there));
     return SQLITE_IOERR_SHORT_READ;
 }
 
 static int disk_close(sqlite3_file *base) {
     image *image = ((open_file *)base)->image;
-    // When a process is dead, its file has what it is to have.
+    // After the death of a process, its real file already has its final contents.
     int is_behind = !((open_file *)base)->disk->is_frozen && image->behind == real(base);
     int code = is_behind ? image_write_behind(image) : SQLITE_OK;
     if (image->behind == real(base)) image->behind = NULL;
@@ -130,7 +130,7 @@ static int disk_sector_size(sqlite3_file *base) {
     (void)base;
     return sector;
 }
-// No promise that a sector beside one that is written stays as it is, and none that writes stay in order.
+// No guarantees: a write may damage neighbouring sectors, and writes may be reordered.
 static int disk_characteristics(sqlite3_file *base) {
     (void)base;
     return 0;
@@ -143,7 +143,7 @@ static int disk_shm_lock(sqlite3_file *base, int offset, int count, int flags) {
 }
 static void disk_shm_barrier(sqlite3_file *base) { real(base)->pMethods->xShmBarrier(real(base)); }
 static int disk_shm_unmap(sqlite3_file *base, int deletes) {
-    // The next process finds what a dead one has left.
+    // The next process must find the shared memory of a dead process.
     int kept = ((open_file *)base)->disk->is_frozen ? 0 : deletes;
     return real(base)->pMethods->xShmUnmap(real(base), kept);
 }
@@ -175,7 +175,7 @@ static int system_open(sqlite3_vfs *system, const char *path, sqlite3_file *base
     open_file *file = (open_file *)base;
     memset(file, 0, sizeof(*file));
     int kept = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL;
-    // The real file system's own file takes the place of ours where there is nothing to simulate.
+    // Other files have nothing to simulate, so the real file system opens them directly.
     if (!current || !path || !(flags & kept)) {
         return real_system->xOpen(real_system, path, base, flags, granted);
     }
@@ -213,8 +213,8 @@ static int system_delete(sqlite3_vfs *system, const char *path, int flushes) {
 int simulated_disk_register(void) {
     int code = sqlite3_initialize();
     if (code != SQLITE_OK) return code;
-    // It locks a file once and keeps the index of the log in memory, which saves most of the time: a history has one process
-    // at a time.
+    // unix-excl locks a file once and keeps the index of the log in memory, which saves most of the time. A history has
+    // only one process at a time.
     real_system = sqlite3_vfs_find("unix-excl");
     if (!real_system) return SQLITE_ERROR;
     simulated_system = *real_system;

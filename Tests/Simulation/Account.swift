@@ -1,23 +1,25 @@
 import KiiPushCore
 
-/// What is known of every message from outside: what the broker took and sent, what the agent acknowledged, what handlers
-/// were called with and what they answered. The invariants are held against it as things happen, and at the end.
+/// A record of every message in one history: what the broker accepted and sent, what the agent acknowledged, each call
+/// of a handler and its answer. Checks the invariants after each event and at the end.
 final class Account {
-    /// A message that the broker took.
+    /// A message that the broker accepted.
     struct Copy {
         let message: Plan.Message
         var isAcknowledged = false
         var isLostByBroker = false
         var sent: [Sending] = []
-        /// The broker, gone back to an old copy of its state, sent it again under an identifier that an equal message had had: an
-        /// agent may take it for that one (Documentation/brokers.md, "When a packet ID counts").
+        /// Whether the agent may drop this message as a redelivery of another one. A broker that went back to an old
+        /// copy of its state may have sent an equal message under the same packet ID (Documentation/brokers.md, "When a
+        /// packet ID counts").
         var mayBeTakenForAnother = false
 
-        /// Why it may be handled once more: redeliveries that an agent cannot tell from a new message.
+        /// The reasons for which the agent may handle this message once more: each is a redelivery that looks like a
+        /// new message.
         var excuses: [String] { self.sent.compactMap(\.excuse) }
     }
 
-    /// What the broker sent of a message once.
+    /// One PUBLISH of a message.
     struct Sending {
         let at: MonotonicInstant
         let connection: Int
@@ -26,42 +28,40 @@ final class Account {
         var excuse: String?
     }
 
-    /// A message as an agent knows it: by its number in the inbox.
+    /// A message's identity in the inbox.
     struct Row: Hashable {
-        /// The process, with the inbox in memory, where each begins to count anew; else 0.
+        /// The number of the process if the inbox is in memory, where each process counts from 1; else 0.
         var process: Int
         var messageID: Int64
     }
 
-    /// What has become of a row so far.
     struct Life {
         let number: Int
         let source: String
-        /// The last attempt that was started, in which process, and when.
+        /// The last attempt that started, with its process and its time.
         var attempt = 0
         var process = 0
         var starts = 0
         var startedAt = MonotonicInstant(nanoseconds: 0)
-        /// Whether the call of the last attempt has not returned.
+        /// Whether the handler's call of the last attempt is still running.
         var isRunning = false
-        /// How often in a row that was so when the process was killed, without the attempt counting.
+        /// The number of kills in a row during such a call without a new attempt number afterwards.
         var uncounted = 0
-        /// Where a success counted.
+        /// The successes that counted.
         var successes: [(process: Int, at: MonotonicInstant)] = []
-        /// Where it was given up on.
+        /// The time at which the message became a dead letter.
         var dead: (process: Int, at: MonotonicInstant)?
-        /// The process in which its handler left it to a later run.
+        /// The process in which the handler deferred the message to a later run.
         var setAsideIn: Int?
-        /// When its next attempt may start, if the last one failed in this process.
+        /// The earliest start of the next attempt if the last one failed in this process.
         var notBefore: MonotonicInstant?
 
         var isFinished: Bool { self.dead != nil || !self.successes.isEmpty }
     }
 
-    /// What a process was.
     struct Process {
         var diedAt: MonotonicInstant?
-        /// Whether its answers may be missing: the disk did not take them, or the inbox was damaged.
+        /// Whether the inbox may lack this process's answers because the disk failed or the inbox was damaged.
         var mayLackAnswers = false
     }
 
@@ -71,12 +71,12 @@ final class Account {
     var lives: [Row: Life] = [:]
     private(set) var processes: [Process] = []
     private(set) var violations: [String] = []
-    /// Whether an agent may have forgotten what it has received: the inbox was damaged, or history was cut or pruned.
+    /// Whether the agent may have forgotten received messages: the inbox was damaged, or its history was pruned.
     private(set) var hasForgotten: Bool
     private var connections = 0
-    /// By client: the present connection, and what is known of its broker's packet identifiers.
+    /// Connection and packet IDs, by client.
     private var numbering: [String: Numbering] = [:]
-    /// The last row of each source whose first attempt has started.
+    /// The row of each source whose first attempt started last.
     private var lastStarted: [String: Int64] = [:]
 
     init(_ plan: Plan, _ timeline: Timeline) {
@@ -85,7 +85,7 @@ final class Account {
         self.hasForgotten = plan.agent.keptFor < .seconds(3600) || plan.agent.keptBytes < 1 << 20
     }
 
-    /// Called with each thing that happens, for whoever reads one history.
+    /// Called with a sentence for each event, for people who debug one history.
     var tracer: ((String) -> Void)?
 
     func note(_ sentence: @autoclosure () -> String) {
@@ -115,14 +115,13 @@ final class Account {
         }
     }
 
-    /// It was killed.
     func processDied() {
         self.note("process \(self.process) is killed")
         self.processes[self.process].diedAt = self.timeline.now
     }
 
-    /// - Parameter isAlive: Messages that have come again and were not stored yet are new to the process, like those that come
-    ///   from now on.
+    /// - Parameter isAlive: Whether the process goes on. It then takes redeliveries of messages that it had not stored
+    ///   for new messages.
     func forgets(isAlive: Bool) {
         self.hasForgotten = true
         guard isAlive else { return }
@@ -135,7 +134,6 @@ final class Account {
 
     func answersMayBeMissing() { self.processes[max(0, self.process)].mayLackAnswers = true }
 
-    /// The agent found its inbox damaged.
     func movedAside(_ reason: String) {
         if !self.isDamaged { self.violated("nobody has damaged the inbox that was moved aside: \(reason)") }
     }
@@ -172,13 +170,11 @@ final class Account {
         self.numbering[client] = numbering
     }
 
-    /// The agent sends CONNECT.
     func asks(_ client: String) { self.numbering[client]?.asks(at: self.timeline.now) }
 
-    /// The agent has read CONNACK.
     func answered(_ client: String) { self.numbering[client]?.answered(at: self.timeline.now) }
 
-    /// PUBREL is sent: with it a connection begins in a way that says nothing of its packet identifiers.
+    /// The broker sends PUBREL. A connection that begins with PUBREL does not show how its broker numbers packets.
     func released(to client: String) { self.numbering[client]?.hasSent = true }
 
     /// - Parameter packetID: `nil` at QoS 0.
@@ -196,14 +192,14 @@ final class Account {
         let last = self.copies[copy].sent.last
         if let last { sending.excuse = self.excuse(last.at, last.connection, duplicate: duplicate, numbering) }
         if duplicate, numbering.isReused {
-            // What a dead link took was never seen to be sent.
+            // A PUBLISH on a dead link has no entry in `sent`.
             let isFresh = last.map { $0.at >= numbering.since && $0.connection != numbering.connection } ?? true
             if isFresh, self.hadEqual(as: copy, packetID) { self.copies[copy].mayBeTakenForAnother = true }
         }
         self.copies[copy].sent.append(sending)
     }
 
-    /// Whether another message with the same bytes was sent under this identifier.
+    /// Whether the broker sent another message with the same bytes under this packet ID.
     private func hadEqual(as copy: Int, _ packetID: UInt16?) -> Bool {
         let number = self.copies[copy].message.number
         return self.copies.indices.contains { index in
@@ -212,10 +208,11 @@ final class Account {
         }
     }
 
-    /// How many acknowledged messages of those with equal bytes an agent may have taken for another one.
+    /// The number of acknowledged messages among `copies` that an agent may have dropped as redeliveries of equal ones.
     func takenForAnother(_ copies: [Copy]) -> Int { copies.count { $0.isAcknowledged && $0.mayBeTakenForAnother } }
 
-    /// Why a message that is sent again may be taken for a new one: Documentation/brokers.md, "When a packet ID counts".
+    /// The reason why an agent may handle this redelivery as a new message, or `nil` (Documentation/brokers.md, "When a
+    /// packet ID counts").
     private func excuse(
         _ before: MonotonicInstant, _ connection: Int, duplicate: Bool, _ numbering: Numbering
     ) -> String? {
@@ -251,7 +248,6 @@ final class Account {
         Row(process: self.isInMemory ? self.process : 0, messageID: messageID)
     }
 
-    /// A handler is called.
     func started(_ messageID: Int64, number: Int, source: String, attempt: Int) {
         self.note("row \(messageID), message \(number): attempt \(attempt) begins")
         let row = self.row(messageID)
@@ -270,10 +266,10 @@ final class Account {
         self.lives[row] = life
     }
 
-    /// Whether a verdict that a process knew may be missing in its inbox: the process was killed before it was written.
+    /// Whether the inbox may lack a verdict of this time because the process was killed before the write.
     func mayBeUnwritten(_ process: Int, _ at: MonotonicInstant) -> Bool {
         if self.processes[process].mayLackAnswers { return true }
-        // An answer is written with the next turn of the loop, and the turn before may take its time, on a disk as well.
+        // The next turn of the loop writes the answer. The turn before may be slow, on a slow disk too.
         guard process < self.process, let diedAt = self.processes[process].diedAt else { return false }
         return diedAt - at < .milliseconds(200)
     }
@@ -285,7 +281,7 @@ final class Account {
         if let dead = life.dead, !self.mayBeUnwritten(dead.process, dead.at) {
             self.violated("row \(messageID) was started again after it was given up on")
         }
-        // What waits in the inbox is due by the calendar, in whole milliseconds.
+        // The inbox stores due times of the calendar, in whole milliseconds.
         if let notBefore = life.notBefore, self.timeline.now + .milliseconds(2) < notBefore {
             self.violated("attempt \(attempt) of row \(messageID) started before its pause was over")
         }
@@ -293,7 +289,8 @@ final class Account {
         if life.process == self.process, life.attempt > 0, attempt != life.attempt + 1 {
             self.violated("after attempt \(life.attempt) of row \(messageID) came attempt \(attempt)")
         }
-        // What was in hand runs alone from the second process on, with its attempt written before.
+        // From the second process on, a message whose call was interrupted runs alone, and its attempt is written
+        // before the call.
         let mayBeUncounted = self.hasForgotten || self.processes.contains(where: \.mayLackAnswers)
         if attempt == life.attempt, life.uncounted > 1, !mayBeUncounted {
             self.violated("attempt \(attempt) of row \(messageID) ended two processes, and does not count")
@@ -308,7 +305,8 @@ final class Account {
 
     var isInMemory: Bool { self.plan.agent.isInMemory }
 
-    /// One message of a source at a time; with strict order, none before those that came earlier have ended.
+    /// Messages of a source run one at a time. With strict order, a message starts only after all earlier ones have
+    /// ended.
     private func judgeNeighbours(_ messageID: Int64, _ life: Life) {
         for (row, other) in self.lives where other.source == life.source && other.process == self.process {
             guard row.messageID != messageID, row.process == self.row(messageID).process else { continue }
@@ -323,17 +321,15 @@ final class Account {
     }
 
     private var attempts: Int { self.plan.agent.allPauses.count + 1 }
-    /// Whether a page of the inbox was damaged.
     var isDamaged = false
 
-    /// The call of a handler has returned.
     func returned(_ messageID: Int64, attempt: Int) {
         self.note("row \(messageID): its call returns")
         let row = self.row(messageID)
         if self.lives[row]?.attempt == attempt { self.lives[row]?.isRunning = false }
     }
 
-    /// A success was answered, and the completion says that it counts.
+    /// The handler answered with a success, and the completion accepted it.
     func succeeded(_ messageID: Int64) {
         self.note("row \(messageID): a success counts")
         let row = self.row(messageID)
@@ -344,7 +340,7 @@ final class Account {
         self.lives[row]?.notBefore = nil
     }
 
-    /// The attempt failed, or its time is over.
+    /// The attempt failed or timed out.
     func failed(_ messageID: Int64, attempt: Int, pause: Duration) {
         guard self.lives[self.row(messageID)]?.attempt == attempt else { return }
         self.note("row \(messageID): attempt \(attempt) has failed")
@@ -354,19 +350,20 @@ final class Account {
     func setAside(_ messageID: Int64) {
         let row = self.row(messageID)
         self.lives[row]?.setAsideIn = self.process
-        // It waits as if it had never been tried in this process.
+        // A deferred message waits as if this process had not tried it, so its kills count from 0.
         self.lives[row]?.uncounted = 0
     }
 
-    /// How many sources may have a message that waits for its retry. With strict order it waits in memory.
+    /// The number of sources that may have a message waiting for its retry. With strict order such a message waits in
+    /// memory.
     var retries: Int {
         Set(self.lives.values.filter { $0.attempt > 0 && !$0.isFinished }.map(\.source)).count
     }
 
-    /// How many messages wait for a later process.
+    /// The number of messages that the handler deferred to a later process.
     var setAsideCount: Int { self.lives.values.count { $0.setAsideIn == self.process } }
 
-    /// The machine slept: what was due meanwhile is due now.
+    /// After a sleep of the machine, all pauses may be over.
     func slept() { for row in self.lives.keys { self.lives[row]?.notBefore = nil } }
 
     func died(_ messageID: Int64) {

@@ -1,8 +1,8 @@
 import KiiPushCore
 
-/// One life of the agent's process: what ``PushRuntime`` and its agents do, without cloud and tasks.
+/// One process of the agent: does the work of ``PushRuntime`` and its agents, without the cloud and without tasks.
 ///
-/// Everything of a history happens on one thread, one event after the other, so nothing here is ever used by two at once.
+/// `@unchecked Sendable` is safe, because all events of a history run on one thread.
 final class AgentProcess: @unchecked Sendable {
     private let history: History
     private let loop: SimulatedLoop
@@ -13,7 +13,7 @@ final class AgentProcess: @unchecked Sendable {
     private(set) var isDead = false
     private(set) var isStopping = false
 
-    /// One installation's way to its broker.
+    /// The link of one installation to its broker.
     private struct Line {
         let client: String
         let link: BrokerLink
@@ -32,7 +32,7 @@ final class AgentProcess: @unchecked Sendable {
             connect: { [weak history] stream, target in history?.connect(stream, target) })
     }
 
-    /// Opens the inbox and begins to receive.
+    /// Opens the inbox and connects.
     ///
     /// - Throws: ``InboxError``.
     func begin() throws {
@@ -80,7 +80,7 @@ final class AgentProcess: @unchecked Sendable {
         self.loop.wake()
     }
 
-    /// What a store answers that answers at once, as both of these do.
+    /// The answer of a store that answers before the question returns, as both stores of a history do.
     private func answer<Answer>(_ question: (@escaping StoreCompletion<Answer>) -> Void) throws -> Answer {
         var answer: Result<Answer, InboxError>?
         question { answer = $0 }
@@ -189,12 +189,11 @@ final class AgentProcess: @unchecked Sendable {
         }
     }
 
-    /// One call's completion.
     private final class Attempt {
         let messageID: Int64
         let number: Int
         var completion: FetchCompletion?
-        /// How often the machine had slept when it began: its time is over earlier then.
+        /// The number of sleeps of the machine before the attempt. A sleep shortens the attempt's time.
         let sleeps: Int
 
         init(messageID: Int64, number: Int, completion: FetchCompletion, sleeps: Int) {
@@ -216,7 +215,6 @@ final class AgentProcess: @unchecked Sendable {
         return pauses.indices.contains(attempt - 1) ? pauses[attempt - 1] : .zero
     }
 
-    /// The attempt fails when its time is over, if it was not answered.
     private func expire(_ attempt: Attempt) {
         self.later(.seconds(30)) { [weak self] in
             if attempt.completion != nil { self?.failed(attempt) }
@@ -255,7 +253,7 @@ final class AgentProcess: @unchecked Sendable {
             if isInTime { self.failed(attempt) }
         }
         if behaviour.answersTwice, behaviour.answer != .none, completion(.newData) {
-            // An answer that did not count leaves the completion as it was.
+            // A rejected answer must leave the completion as it is.
             if counted { account.violated("a second answer to row \(attempt.messageID) counted") }
             account.succeeded(attempt.messageID)
         }
@@ -265,7 +263,6 @@ final class AgentProcess: @unchecked Sendable {
 
     // MARK: - Ends
 
-    /// The process is gone, in the middle of whatever it did.
     func die() {
         self.isDead = true
         self.loop.isDead = true
@@ -273,7 +270,7 @@ final class AgentProcess: @unchecked Sendable {
         self.workforce.die()
     }
 
-    /// Frees what a dead process held, when nothing of it is running any more.
+    /// Frees the objects of a dead process. None of its code may be running.
     func release() {
         self.workforce.release()
         self.pipeline?.release()
@@ -282,7 +279,7 @@ final class AgentProcess: @unchecked Sendable {
         self.loop.release()
     }
 
-    /// Ends as an agent does whose task is cancelled and whose runtime is shut down.
+    /// Ends like an agent whose task is cancelled and whose runtime shuts down.
     func stop() {
         guard !self.isDead, !self.isStopping, let pipeline else { return }
         self.isStopping = true
@@ -309,32 +306,31 @@ final class AgentProcess: @unchecked Sendable {
     func clocksJumped(_ jump: ClockJump) {
         self.loop.submit { [weak self] in
             guard let self, !self.isDead else { return }
-            // Until now what had to wait has begun to as if nobody had slept.
+            // Only now does the process learn of the sleep: its pauses until here ran as if nothing had happened.
             self.history.account.slept()
             self.pipeline?.clocksJumped(jump)
         }
     }
 
-    /// What is left to be done, for a history that comes to no end.
+    /// A summary of the remaining work, for a history that does not end.
     var standing: String {
         "\(self.pipeline.map { "\($0.ledger)" } ?? "no inbox"); \(self.lines.count { $0.isUp }) connections stand"
     }
 
-    /// Whether nothing is left to be done.
     var isIdle: Bool {
         guard let pipeline, !self.isStopping, self.lines.allSatisfy(\.isUp) else { return false }
         let ledger = pipeline.ledger
         return ledger.waiting - Int64(self.history.account.setAsideCount) <= 0 && ledger.running == 0
     }
 
-    /// How long a broker may take to answer CONNECT and SUBSCRIBE, and a connection to be made.
+    /// Reports a connection that is still being made after 35 s. The agent limits connecting, CONNACK and SUBACK.
     private func judgeConnecting(_ index: Int, after pause: Duration = .seconds(35)) {
         let beganAt = self.lines[index].beganAt
         self.later(pause) { [weak self] in
             guard let self, !self.isStopping else { return }
             let line = self.lines[index]
             guard !line.isUp, line.beganAt == beganAt else { return }
-            // CONNECT may wait until the inbox can be written.
+            // CONNECT may wait until the inbox is writable.
             let left = self.history.diskFailsUntil + .seconds(35) - self.history.timeline.now
             if left > .zero { return self.judgeConnecting(index, after: left) }
             self.history.account.violated("35 s after it began a connection was neither up nor ended")

@@ -1,23 +1,23 @@
 import KiiPushCore
 
-/// One connection between the agent and the broker, and what the network does to it.
+/// One connection between the agent and the broker, with the faults of the network.
 final class Connection {
-    /// The client identifier, which is the topic.
+    /// The client ID, which is also the topic.
     let client: String
     private let timeline: Timeline
     private let account: Account
     private weak var broker: ModelBroker?
     private var stream: SimulatedStream?
     private var dice: Dice
-    /// When the last bytes of each direction arrive: those that follow come no earlier.
+    /// Arrival times of the last bytes in each direction. Later bytes never arrive earlier.
     private var lastToAgent: MonotonicInstant
     private var lastToBroker: MonotonicInstant
     private var isCut = false
     private var isSilent = false
     private var isDripping = false
-    /// Bytes of the agent's that are no whole packet yet.
+    /// The beginning of an incomplete packet from the agent.
     private var sent: [UInt8] = []
-    /// What has been sent to the agent on this connection and not been acknowledged, in order.
+    /// Unacknowledged packets to the agent on this connection, in the order of sending.
     private var owed: [(packetID: UInt16, copy: Int)] = []
 
     init(
@@ -35,7 +35,7 @@ final class Connection {
         account.connectionBegan(client)
     }
 
-    /// Whether something was done to it, so that its ends may not hear each other.
+    /// Whether a fault may keep the two ends from hearing each other.
     var isDisturbed: Bool { self.isCut || self.isSilent || self.isDripping || self.stream?.isPaused != false }
 
     // MARK: - Broker to agent
@@ -44,7 +44,7 @@ final class Connection {
         guard !self.isCut, !self.isDripping else { return }
         var rest = bytes[...]
         while !rest.isEmpty {
-            // The network cuts a stream into any pieces.
+            // A network may split a stream anywhere.
             let count = self.dice.percent(10) ? self.dice.number(1...rest.count) : rest.count
             self.carry(Array(rest.prefix(count)))
             rest = rest.dropFirst(count)
@@ -72,7 +72,7 @@ final class Connection {
 
     // MARK: - Agent to broker
 
-    /// What the agent's stream sends; `nil` closes.
+    /// Takes bytes from the agent's stream; `nil` closes the connection.
     func agentSent(_ bytes: [UInt8]?) {
         guard let bytes else { return self.agentClosed() }
         self.examine(bytes)
@@ -95,14 +95,14 @@ final class Connection {
         }
     }
 
-    /// Notes what the agent acknowledges, whether or not it arrives.
+    /// Records acknowledgements when the agent sends them, even if the network drops them.
     private func examine(_ bytes: [UInt8]) {
         self.sent += bytes
         while let packet = Wire.take(&self.sent) {
             switch packet.type {
             case 1: self.account.asks(self.client)
             case 4, 5: if let packetID = packet.packetID { self.acknowledged(packetID) }
-            // It has read CONNACK.
+            // The agent sends SUBSCRIBE only after it read CONNACK.
             case 8: self.account.answered(self.client)
             default: break
             }
@@ -119,12 +119,11 @@ final class Connection {
         self.account.acknowledged(self.owed.remove(at: index).copy)
     }
 
-    /// The agent's process is gone: its kernel closes the connection.
     func agentDied() { self.agentClosed() }
 
     // MARK: - What happens to it
 
-    /// The broker accepts it.
+    /// The broker accepts the connection.
     func open() {
         self.timeline.after(self.dice.milliseconds(0...20)) { [weak self] in
             guard let self, !self.isCut else { return }
@@ -132,7 +131,6 @@ final class Connection {
         }
     }
 
-    /// Nobody accepts it.
     func refuse() {
         self.isCut = true
         self.timeline.after(self.dice.milliseconds(0...20)) { [weak self] in
@@ -140,7 +138,7 @@ final class Connection {
         }
     }
 
-    /// The broker closes it: what it has sent before arrives, or does not.
+    /// The broker closes the connection. Bytes in transit arrive, or a reset drops them.
     func closeByBroker() {
         let stream = self.stream
         let isReset = self.dice.percent(50)
@@ -151,10 +149,10 @@ final class Connection {
         }
     }
 
-    /// It breaks, and whoever is told hears of it in its own time.
+    /// The connection breaks. Each end may notice at another time.
     func cut(_ dice: inout Dice) {
         self.isCut = true
-        // Nobody is told: each side finds out by itself.
+        // Neither end gets an error: each finds out by its own timeout.
         guard !dice.percent(15) else {
             self.isSilent = true
             return
@@ -169,15 +167,14 @@ final class Connection {
         }
     }
 
-    /// Nothing passes from now on.
     func fallSilent() { self.isSilent = true }
 
-    /// The broker's bytes come to no end: the beginning of a packet, and a byte a second.
+    /// The broker starts a packet and continues it with a byte a second, without end.
     ///
-    /// - Parameter limit: how long the agent may take to see that no answer comes.
+    /// - Parameter limit: The agent must close the connection within this time, since no answer arrives.
     func drip(limit: Duration) {
         self.isDripping = true
-        // What is under way arrives before.
+        // Bytes in transit arrive first.
         self.timeline.at(max(self.lastToAgent, self.timeline.now)) { [weak self] in
             guard let self, !self.isCut else { return }
             self.stream?.received([0x30, 0xFF, 0x07])
@@ -189,7 +186,7 @@ final class Connection {
         self.timeline.after(.seconds(1)) { [weak self] in
             guard let self, let stream = self.stream, !self.isCut, !stream.isClosed else { return }
             stream.received([0])
-            // While it does not read it cannot know.
+            // A paused stream reads nothing, so the agent cannot notice.
             guard !stream.isPaused else { return self.dripOn(limit) }
             guard limit > .zero else {
                 return self.account.violated("single bytes keep a connection up whose answers do not come")

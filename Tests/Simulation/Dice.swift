@@ -1,7 +1,7 @@
 import SeededNumbers
 
-/// Random numbers that follow from a seed and from what they are for, so that leaving out one part of a history leaves the
-/// others as they are.
+/// Random numbers from a seed and from labels for their purpose. If one part of a history is left out, the other parts
+/// keep their numbers.
 struct Dice: RandomNumberGenerator {
     private var generator: SeededGenerator
 
@@ -13,17 +13,17 @@ struct Dice: RandomNumberGenerator {
 
     mutating func next() -> UInt64 { self.generator.next() }
 
-    /// Whether something happens that happens so many times in a hundred.
+    /// True in `chance` of 100 cases.
     mutating func percent(_ chance: Int) -> Bool { Int.random(in: 0..<100, using: &self) < chance }
 
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-    /// A time within a range of milliseconds, to the microsecond.
+    /// A random duration within a range of milliseconds, in steps of a microsecond.
     mutating func milliseconds(_ range: ClosedRange<Int>) -> Duration {
         .microseconds(self.number(range.lowerBound * 1000...range.upperBound * 1000))
     }
 
-    /// One of these, each as often as its weight says.
+    /// A random element; its probability is proportional to its weight.
     mutating func pick<Element>(_ choices: [(weight: Int, element: Element)]) -> Element {
         var left = self.number(0...choices.reduce(0) { $0 + $1.weight } - 1)
         for (weight, element) in choices {

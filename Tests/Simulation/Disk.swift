@@ -2,9 +2,9 @@ import Glibc
 import KiiPushCore
 import SimulatedDisk
 
-/// The disk of one history: its directory, and what SQLite does on it.
+/// The simulated disk of one history: its directory, and SQLite's operations on it.
 final class Disk {
-    /// How an operation of SQLite's ends the process.
+    /// Kills the process during an operation of SQLite's.
     typealias Alarm = () -> Void
 
     let directory: String
@@ -13,7 +13,7 @@ final class Disk {
     private var snapshot: [(name: String, bytes: [UInt8])]?
     private let capacity: Int64
 
-    /// - Parameter directory: an empty one, best in memory.
+    /// - Parameter directory: an empty directory, preferably in memory.
     init?(_ directory: String, seed: UInt64, capacity: Int64) {
         guard let raw = simulated_disk_create(seed) else { return nil }
         self.raw = raw
@@ -25,13 +25,13 @@ final class Disk {
 
     deinit { simulated_disk_destroy(self.raw) }
 
-    /// Empties the directory. Nothing has a file open any more.
+    /// Empties the directory. All files must be closed.
     func clear() {
         simulated_disk_use(nil)
         for name in self.names + ["inbox.sqlite-shm"] { unlink("\(self.directory)/\(name)") }
     }
 
-    /// What an inbox may still write. The inbox's own reserve takes room as well.
+    /// Bytes that SQLite may still write. The inbox's reserve file counts as used.
     var free: Int64 {
         var status = stat()
         let path = "\(self.directory)/inbox.sqlite-reserve"
@@ -39,7 +39,7 @@ final class Disk {
         return simulated_disk_free(self.raw)
     }
 
-    /// Puts an inbox there that an agent has left which received nothing. Making one takes as long as twenty messages.
+    /// Writes an inbox without messages, as a previous agent leaves it. Creating one takes as long as twenty messages.
     func putEmptyInbox() {
         simulated_disk_use(nil)
         defer { simulated_disk_use(self.raw) }
@@ -52,14 +52,14 @@ final class Disk {
         defer { rmdir(directory) }
         let path = "\(directory)/inbox.sqlite"
         defer { unlink(path) }
-        // It is closed at once.
+        // `Inbox` closes the file at once.
         _ = try? Inbox(path: path)
         return Disk.contents(path)
     }()
 
     // MARK: - Faults
 
-    /// Whether others have filled it.
+    /// Simulates other programs that fill the disk.
     func setFull(_ isFull: Bool) {
         let used = self.capacity - self.free
         simulated_disk_set_capacity(self.raw, isFull ? max(1, used) : self.capacity)
@@ -69,7 +69,7 @@ final class Disk {
         simulated_disk_set_failures(self.raw, writes, flushes, reads)
     }
 
-    /// Calls `alarm` in place of an operation that is so many ahead.
+    /// Calls `alarm` in place of a later operation: `operations` is the number of operations until then.
     func setAlarm(operations: Int, _ alarm: @escaping Alarm) {
         self.alarm = alarm
         simulated_disk_set_alarm(
@@ -85,18 +85,18 @@ final class Disk {
         simulated_disk_set_alarm(self.raw, 0, nil, nil)
     }
 
-    /// The process is dead from now on.
+    /// The process is dead until ``revive()``.
     ///
-    /// - Parameter isInOperation: whether it dies amid an operation on the disk: its code goes on for a while then, and may
-    ///   rename and remove files.
-    /// - Returns: whether the files could be left as they have to be.
+    /// - Parameter isInOperation: Whether the process dies during an operation on the disk. Its code then still runs
+    ///   for a while, and may rename and remove files.
+    /// - Returns: whether the files could be put into their state after the death.
     func die(power: Bool, isInOperation: Bool) -> Bool {
         let failure = power ? simulated_disk_cut_power(self.raw) : simulated_disk_freeze(self.raw)
         if isInOperation { self.snapshot = self.names.map { ($0, Disk.contents("\(self.directory)/\($0)")) } }
         return failure == 0
     }
 
-    /// The next process begins, with what there was when the last one died.
+    /// Starts the next process with the files as they were when the last process died.
     func revive() {
         if let snapshot {
             for name in self.names where !snapshot.contains(where: { $0.name == name }) {
@@ -108,7 +108,7 @@ final class Disk {
         simulated_disk_thaw(self.raw)
     }
 
-    /// Overwrites a page of the inbox that a dead process has left.
+    /// Overwrites a page of the inbox after the process died.
     func damage(_ dice: inout Dice) {
         let path = "\(self.directory)/inbox.sqlite"
         var bytes = Disk.contents(path)
@@ -122,7 +122,7 @@ final class Disk {
     // MARK: - Files
 
     private var names: [String] {
-        // SQLite makes its index of the log anew.
+        // SQLite creates its index of the log anew.
         (Directory.names(in: self.directory) ?? []).filter { !$0.hasSuffix("-shm") }
     }
 

@@ -1,27 +1,27 @@
 import KiiPushCore
 
-/// What a handler does with one message in one attempt.
+/// The actions of a handler for one message in one attempt.
 struct Behaviour {
     enum Answer {
         case newData, noData, failed, threw, rejected, setAside
-        /// It lets go of the completion.
+        /// The handler releases the completion without an answer.
         case none
     }
 
-    /// When it answers, counted from its call; zero is before it returns.
+    /// Time from the call to the answer; zero: the handler answers before it returns.
     var answersAfter = Duration.zero
     var answer = Answer.newData
-    /// Whether it answers a second time, otherwise.
+    /// Whether the handler answers a second time, with another result.
     var answersTwice = false
-    /// How long its call takes.
+    /// Duration of the call.
     var takes = Duration.zero
-    /// What becomes of the process in its call.
+    /// End of the process during the call.
     var end: End?
 
     enum End { case killed, stopped }
 
     /// - Parameters:
-    ///   - call: how many calls of it there were before.
+    ///   - call: the number of earlier calls with this message.
     init(_ message: Plan.Message, call: Int, isInMemory: Bool, dice: inout Dice) {
         switch message.temper {
         case .good:
@@ -31,7 +31,7 @@ struct Behaviour {
         case .failing(let count) where call < count:
             self.answer = dice.pick([(3, .failed), (1, .threw), (1, .none)])
         case .failing: break
-        // With the inbox in memory nothing would ever be known of it.
+        // With the inbox in memory, every process would be killed, and no file would count the attempts.
         case .deadly: if !isInMemory || call < 2 { self.end = .killed }
         case .stopping: if call == 0 { self.end = .stopped }
         case .moody: self.beMoody(isInMemory: isInMemory, &dice)
@@ -56,7 +56,7 @@ struct Behaviour {
     }
 }
 
-/// The handler of one process. It knows messages by the number in their payloads.
+/// The handler of one process. It knows a message by the number in the payload.
 final class Handler: RemoteNotificationHandler, Receiver {
     private let process: AgentProcess
 

@@ -1,12 +1,12 @@
 import KiiPushCore
 
-/// One history: an agent and its broker from the first message to the last verdict, and all that goes wrong in between.
+/// One history: an agent and its broker, with all faults, from the first message to the last verdict.
 ///
-/// It runs on one thread, one event after the other, so nothing of it is ever used by two at once.
+/// `@unchecked Sendable` is safe, because all events of a history run on one thread.
 final class History: @unchecked Sendable {
-    /// The largest packet that the agent takes.
+    /// The largest packet that the agent accepts.
     static let packetBytes = 16_384
-    /// How long a history may last: longer than any message's attempts, and those of its source before it.
+    /// Longest duration of a history: more than all attempts of any message and of earlier messages of its source.
     private static let limit: Duration = .seconds(5 * 24 * 3600)
     private static let mostEvents = 400_000
 
@@ -25,18 +25,18 @@ final class History: @unchecked Sendable {
     private var elementsLeft = 0
     private var isDiskFailing = false
     private(set) var diskFailsUntil = MonotonicInstant(nanoseconds: 0)
-    /// Nothing is left to be done; the process ends.
+    /// Whether nothing is left to do, so that the process ends.
     private var isSettled = false
     private var isOver = false
-    /// How often the machine has slept.
+    /// The number of times that the machine has slept.
     private(set) var sleeps = 0
-    /// The last process handles what was set aside.
+    /// Whether this is the last process, which handles the deferred messages.
     private(set) var isLastRun = false
 
     var directory: String { self.disk.directory }
     var inboxPath: String { "\(self.directory)/inbox.sqlite" }
 
-    /// - Parameter directory: an empty one, best in memory.
+    /// - Parameter directory: an empty directory, preferably in memory.
     init?(_ plan: Plan, in directory: String) {
         guard let disk = Disk(directory, seed: plan.seed, capacity: plan.agent.diskBytes) else { return nil }
         self.plan = plan
@@ -62,7 +62,7 @@ final class History: @unchecked Sendable {
 
     func message(_ number: Int) -> Plan.Message? { self.messages[number] }
 
-    /// How often the handler was called with a message before.
+    /// The number of earlier calls of the handler with this message; counts this one.
     func calls(of number: Int) -> Int {
         defer { self.callCounts[number, default: 0] += 1 }
         return self.callCounts[number, default: 0]
@@ -70,7 +70,6 @@ final class History: @unchecked Sendable {
 
     // MARK: - Running
 
-    /// Runs it to its end.
     func run() -> Judgement {
         self.schedule()
         if self.plan.agent.findsInbox { self.disk.putEmptyInbox() }
@@ -113,7 +112,7 @@ final class History: @unchecked Sendable {
 
     private func endIfSettled() {
         guard let process, !process.isDead, self.broker.isEmpty, process.isIdle else { return }
-        // What was set aside is handled by a last process.
+        // One more process handles the deferred messages.
         self.isSettled = self.account.setAsideCount == 0
         self.isLastRun = true
         process.stop()
@@ -137,7 +136,7 @@ final class History: @unchecked Sendable {
         }
     }
 
-    /// The process is gone at once. What of its code is running returns, and changes nothing any more.
+    /// Kills the process at once. Its code that is still running returns without any effect.
     func kill(_ process: AgentProcess, power: Bool, inOperation: Bool = false) {
         guard !process.isDead else { return }
         process.die()
@@ -152,7 +151,7 @@ final class History: @unchecked Sendable {
         self.followUp(process)
     }
 
-    /// The process has ended in good order.
+    /// The process has ended cleanly.
     func ended(_ process: AgentProcess) {
         process.die()
         self.disk.removeAlarm()
@@ -162,7 +161,7 @@ final class History: @unchecked Sendable {
     }
 
     private func followUp(_ process: AgentProcess) {
-        // Not before its code has returned.
+        // Release only after the process's code has returned.
         self.timeline.after(.zero) { process.release() }
         var dice = Dice(self.plan.seed, 6, UInt64(self.processes))
         self.timeline.after(dice.milliseconds(1...3000)) { [weak self] in self?.startProcess() }
@@ -207,7 +206,7 @@ final class History: @unchecked Sendable {
             connection?.cut(&dice)
         case .forgetting: self.broker.forgetSessions()
         case .goingBack:
-            // What it goes back to is older than what it has.
+            // The broker goes back to this copy later, so the copy is older than the broker's state then.
             self.broker.saveCopy()
             self.timeline.after(dice.milliseconds(0...3000)) { [weak self] in self?.broker.goBack() }
         case .kill(let power): if let process { self.kill(process, power: power) }
@@ -252,7 +251,6 @@ final class History: @unchecked Sendable {
     }
 }
 
-/// What messages carry.
 enum Payload {
     static func bytes(_ message: Plan.Message) -> [UInt8] {
         let number = "{\"n\":\(message.number),"
@@ -269,7 +267,7 @@ enum Payload {
         }
     }
 
-    /// The number in a payload, whole or not.
+    /// The number in a payload, even if the payload is truncated.
     static func number(_ bytes: [UInt8]) -> Int? {
         let key = Array("{\"n\":".utf8)
         guard bytes.starts(with: key) else { return nil }

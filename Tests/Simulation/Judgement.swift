@@ -1,10 +1,10 @@
 import KiiPushCore
 
-/// What a history came to.
+/// The result of a history.
 package struct Judgement: Sendable {
-    /// Sentences about what must never be; empty when everything is as promised.
+    /// One sentence for each broken promise.
     package private(set) var violations: [String]
-    /// What there was, for the table of a run.
+    /// Counts for the table of a run.
     package private(set) var counts = Counts()
 
     package struct Counts: Sendable {
@@ -15,14 +15,14 @@ package struct Judgement: Sendable {
         package var processes = 0
         package var deadLetters = 0
         package var toldAsLost = 0
-        /// Histories with a damaged page at whose end the inbox could not be read, so that nothing of it was counted.
+        /// Histories with a damaged page whose inbox was unreadable at the end, so that its messages were not counted.
         package var unreadable = 0
         package var lostByBroker = 0
-        /// Lost by an agent, as Documentation/brokers.md says: a broker that went back to an old copy of its state sent them under
-        /// the identifiers of equal ones.
+        /// Messages that an agent dropped as redeliveries of equal ones. A broker that went back to an old copy of its
+        /// state had sent them under the same packet IDs (Documentation/brokers.md).
         package var takenForAnother = 0
         package var events = 0
-        /// Messages that were handled more than once, by the reason.
+        /// Messages that were handled more than once, by reason.
         package var again: [String: Int] = [:]
 
         package init() {}
@@ -56,7 +56,7 @@ package struct Judgement: Sendable {
                 ledger = try reader.ledger()
                 if !ledger.isBalanced { account.violated("the ledger does not add up: \(ledger)") }
             } catch {
-                // Payloads are not looked at before somebody reads them.
+                // Payloads are first read here, so damage may only show now.
                 if account.isDamaged, case InboxAccessError.damaged = error {
                     self.counts.unreadable = 1
                 } else {
@@ -74,7 +74,7 @@ package struct Judgement: Sendable {
 }
 
 extension Account {
-    /// Holds what was acknowledged against what was handled, and what was handled twice against the reasons there are.
+    /// Checks that every acknowledged message was handled, and that each repeated handling has a permitted reason.
     func judgeEnd(letters: [MessageRecord], ledger: MessageLedger, _ counts: inout Judgement.Counts) {
         var finished: [Int: Set<Row>] = [:]
         for (row, life) in self.lives where life.isFinished { finished[life.number, default: []].insert(row) }
@@ -96,7 +96,8 @@ extension Account {
             counts.takenForAnother += taken
             rows += taken
             guard rows < owed else { continue }
-            // Dead letters that nobody can handle make room for newer ones, on a full disk first.
+            // The inbox removes old dead letters that no handler could handle, to make room for newer ones; on a full
+            // disk first.
             let isRefused = [.undecodable, .oversized, .elsewhere].contains(copies[0].message.kind)
             if isRefused, removed + owed - rows <= ledger.expired {
                 removed += owed - rows
@@ -132,7 +133,7 @@ extension Account {
         let excess = finished.count - copies.count
         guard excess > 0 else { return }
         var excuses = copies.flatMap(\.excuses)
-        // Nothing of what is in memory outlives the process.
+        // An inbox in memory ends with its process.
         if self.isInMemory, self.processes.count > 1 {
             excuses += Array(repeating: "process ended, inbox in memory", count: excess)
         }

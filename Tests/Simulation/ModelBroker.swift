@@ -1,22 +1,22 @@
 import KiiPushCore
 
-/// A broker as the agent sees one: sessions, windows, packet identifiers, and what it sends again.
+/// A model of a broker as the agent sees it: sessions, windows, packet IDs and redeliveries.
 final class ModelBroker {
     /// A message on its way to one client.
     struct Outgoing {
-        /// Its number among all that were ever accepted.
+        /// The message's number among all accepted messages.
         var copy: Int
         var topic: String
         var payload: [UInt8]
         var qos: UInt8
     }
 
-    /// A message that was sent and not acknowledged.
+    /// A message that was sent but not acknowledged.
     fileprivate struct InFlight {
         var message: Outgoing
         var packetID: UInt16
         var sentAt: MonotonicInstant
-        /// Of QoS 2: PUBREC came, and PUBREL was sent.
+        /// At QoS 2: PUBREC arrived, and PUBREL was sent.
         var isReleased = false
     }
 
@@ -39,7 +39,7 @@ final class ModelBroker {
     private let account: Account
     private var sessions: [String: Session] = [:]
     private var clients: [String: Client] = [:]
-    /// What it falls back to.
+    /// The sessions of the last saved copy, for ``goBack()``.
     private var copy: [String: Session] = [:]
 
     init(_ traits: Plan.Broker, _ timeline: Timeline, _ account: Account, topics: [String]) {
@@ -52,10 +52,9 @@ final class ModelBroker {
 
     private func newSession() -> Session { Session(nextID: self.traits.firstID) }
 
-    /// Whether nothing waits for the clients.
     var isEmpty: Bool { self.sessions.values.allSatisfy { $0.queue.isEmpty && $0.inFlight.isEmpty } }
 
-    /// A sender's message for the client of this topic.
+    /// Accepts a sender's message for the client of this topic.
     func publish(_ message: Outgoing, to client: String) {
         // Without a session there is no subscription either.
         guard self.sessions[client] != nil else { return self.account.lostByBroker([message.copy]) }
@@ -65,7 +64,6 @@ final class ModelBroker {
 
     // MARK: - Faults
 
-    /// Forgets all sessions, and drops all connections.
     func forgetSessions() {
         for session in self.sessions.values { self.account.lostByBroker(session.copies) }
         self.sessions = [:]
@@ -74,7 +72,7 @@ final class ModelBroker {
 
     func saveCopy() { self.copy = self.sessions }
 
-    /// Dies, and goes on from the last copy.
+    /// Crashes, and restarts from the last saved copy.
     func goBack() {
         let before = Set(self.sessions.values.flatMap(\.copies))
         self.sessions = self.copy
@@ -82,7 +80,7 @@ final class ModelBroker {
         self.account.brokerWentBack()
         self.dropAll()
         guard let pause = self.traits.resendsAfter else { return }
-        // It may have forgotten them meanwhile, and what was to be sent again with them.
+        // The broker may have forgotten its timers for redelivery together with these messages.
         for (name, session) in self.sessions.sorted(by: { $0.key < $1.key }) {
             for flight in session.inFlight { self.resend(flight.message.copy, name, after: pause) }
         }
@@ -129,7 +127,7 @@ final class ModelBroker {
     }
 
     private func connect(_ packet: Wire.ClientPacket, _ name: String, _ connection: Connection) {
-        // 3.1.1, section 3.1: the protocol's name, its level, flags and the keep-alive.
+        // MQTT 3.1.1, section 3.1: the protocol's name, its level, the flags and the keep-alive.
         let nameLength = Int(packet.packetID ?? 0)
         guard packet.body.count > nameLength + 5 else {
             return self.account.violated("a CONNECT that is cut")
@@ -212,7 +210,7 @@ final class ModelBroker {
         }
     }
 
-    /// Sends what there is room for.
+    /// Sends messages while the window has room.
     private func pump(_ name: String) {
         guard let client = self.clients[name], client.hasConnected else { return }
         while var session = self.sessions[name], !session.queue.isEmpty {
@@ -233,7 +231,7 @@ final class ModelBroker {
     }
 
     private func complete(_ packetID: UInt16, _ name: String) {
-        // One that the broker does not wait for: it has gone back to an old copy.
+        // The broker may not wait for this packet ID: it may have gone back to an old copy.
         self.sessions[name]?.inFlight.removeAll { $0.packetID == packetID }
     }
 
@@ -248,7 +246,7 @@ final class ModelBroker {
 extension ModelBroker.Session {
     fileprivate var copies: [Int] { (self.queue + self.inFlight.map(\.message)).map(\.copy) }
 
-    /// The next identifier that is not in use; 0 is none [MQTT-2.3.1-1].
+    /// The next unused packet ID; 0 is not a packet ID [MQTT-2.3.1-1].
     fileprivate mutating func takeID() -> UInt16 {
         while true {
             let packetID = self.nextID

@@ -1,37 +1,35 @@
-/// All that a seed decides about a history: how agent and broker are set up, what is sent, and what goes wrong.
+/// Everything that a seed decides about a history: the settings of agent and broker, the messages and the faults.
 package struct Plan: Sendable {
-    /// How the broker numbers and repeats.
     struct Broker: Sendable {
-        /// How many messages may be unacknowledged.
+        /// Maximum number of unacknowledged messages.
         var window: Int
-        /// Whether each connection counts packet identifiers from 1, as RabbitMQ's do.
+        /// Whether each connection counts packet IDs from 1, as RabbitMQ does.
         var renumbers: Bool
-        /// The packet identifier of the first message.
+        /// The packet ID of the first message.
         var firstID: UInt16
-        /// After how long it sends an unacknowledged message again while connected, as NATS does; such a broker sends nothing
-        /// again when a connection begins. It keeps packet identifiers: with those counted from 1, the first of a connection would
-        /// be that of a new message, and say nothing of those that come again.
+        /// Time after which the broker repeats an unacknowledged message on the same connection, as NATS does. Such a
+        /// broker repeats nothing when a connection begins, and keeps its packet IDs. With IDs from 1, a new message
+        /// would get the first ID of a connection, and the agent could not recognise redeliveries by it.
         var resendsAfter: Duration?
-        /// The quality of service that it grants.
+        /// The granted QoS.
         var grantedQoS: UInt8
-        /// Whether it knows MQTT 3.1 alone, which cannot say whether there is a session.
+        /// Whether the broker knows only MQTT 3.1, whose CONNACK cannot report a session.
         var isOld: Bool
     }
 
-    /// How the agent is set up.
     struct Agent: Sendable {
         var isInMemory: Bool
-        /// Whether the first process finds an inbox, and has not to make it.
+        /// Whether the first process finds an inbox file.
         var findsInbox: Bool
         var isStrict: Bool
-        /// The pauses between attempts; `nil`: the defaults.
+        /// Pauses between attempts; `nil`: the defaults.
         var pauses: [Duration]?
         var handlers: Int
         var messagesInMemory: Int
         var keepAlive: Duration
-        /// How many bytes the disk holds.
+        /// The size of the disk.
         var diskBytes: Int64
-        /// How long and how many bytes handled messages are kept.
+        /// Limits for handled messages that the inbox keeps.
         var keptFor: Duration
         var keptBytes: Int64
 
@@ -41,12 +39,12 @@ package struct Plan: Sendable {
         }
     }
 
-    /// One of the things that a failing history is shrunk by.
+    /// A part of a history that shrinking can leave out.
     enum Element: Sendable {
         case message(Message)
         case fault(Fault)
 
-        /// When it happens, after the beginning.
+        /// Time after the beginning.
         var at: Duration {
             switch self {
             case .message(let message): message.at
@@ -56,7 +54,7 @@ package struct Plan: Sendable {
     }
 
     struct Message: Sendable {
-        /// Its number, by which handlers know it. Those that have one number have equal bytes.
+        /// The message's number, by which handlers know it. Messages with the same number have equal bytes.
         var number: Int
         var at: Duration
         var installation: Int
@@ -69,84 +67,83 @@ package struct Plan: Sendable {
 
     enum Kind: Sendable {
         case good
-        /// No JSON: a dead letter, which no handler sees.
+        /// Not JSON: the message becomes a dead letter, and no handler gets it.
         case undecodable
-        /// Larger than a packet may be.
+        /// Larger than the agent's largest packet.
         case oversized
-        /// On a topic that is not the installation's.
+        /// On a topic of another installation.
         case elsewhere
         /// A thing-if command, for which there is no handler.
         case command
     }
 
-    /// How its handler takes it.
+    /// The behaviour of the message's handler.
     enum Temper: Sendable {
         case good
-        /// Each attempt does whatever chance says.
+        /// Each attempt is random.
         case moody
-        /// So many attempts fail.
+        /// The first attempts fail, up to this number.
         case failing(Int)
-        /// The process dies whenever it is handled.
+        /// Each call of the handler kills the process.
         case deadly
-        /// The process ends in good order when it is handled for the first time.
+        /// The first call of the handler ends the process cleanly.
         case stopping
     }
 
     struct Fault: Sendable {
         var at: Duration
         var kind: Kind
-        /// What chance decides within it.
+        /// The seed for random choices within the fault.
         var salt: UInt64
 
         enum Kind: Sendable {
-            /// The connection breaks; both sides are told, or one, or none.
+            /// The connection breaks; both ends, one or neither get an error.
             case cut
-            /// Nothing passes any more, and nobody is told.
+            /// Bytes no longer arrive, without an error at either end.
             case silence
-            /// The broker's packet never ends: a byte a second.
+            /// The broker sends an endless packet, a byte a second.
             case drip
-            /// Nobody accepts connections for a while.
+            /// The broker refuses connections for a while.
             case refusal(Duration)
-            /// The broker has lost its sessions.
+            /// The broker loses its sessions.
             case forgetting
-            /// The broker dies and goes back to an old copy of its state.
+            /// The broker crashes and goes back to an old copy of its state.
             case goingBack
             /// The process is killed, or the power fails.
             case kill(power: Bool)
-            /// The same amid one of the next operations on the disk.
+            /// The same, during a later operation on the disk.
             case killAtDisk(operations: Int, power: Bool)
             case stop
-            /// Operations on the disk fail for a while: so many of a thousand writes and flushes, and reads.
+            /// Operations on the disk fail for a while: `writes`, `flushes` and `reads` of a thousand each.
             case disk(Duration, writes: UInt32, flushes: UInt32, reads: UInt32)
-            /// Others fill the disk for a while.
+            /// Other programs fill the disk for a while.
             case full(Duration)
-            /// The process is killed, and a page of the inbox is damaged before the next one starts.
+            /// The process is killed, and a page of the inbox is damaged before the next process starts.
             case damage
             case calendar(Duration)
-            /// The machine sleeps.
             case sleep(Duration)
         }
     }
 
-    /// What everything follows from.
+    /// The source of all random choices of the history.
     package let seed: UInt64
     let broker: Broker
     let agent: Agent
     let installations: Int
-    /// In order of time. Each keeps its place in the whole plan, by which it is named.
+    /// Indices of the elements in the whole plan, in order of time. An element keeps its index when others are left
+    /// out.
     package private(set) var indices: [Int]
     private let all: [Element]
 
     var elements: [(index: Int, element: Element)] { self.indices.map { ($0, self.all[$0]) } }
 
-    /// The same with these elements alone.
+    /// The same plan with only these elements.
     package func keeping(_ indices: [Int]) -> Plan {
         var plan = self
         plan.indices = indices.filter(self.all.indices.contains)
         return plan
     }
 
-    /// - Parameter seed: what everything follows from.
     package init(seed: UInt64) {
         var dice = Dice(seed, 1)
         let isInMemory = dice.percent(30)
@@ -182,7 +179,7 @@ extension Plan {
             isInMemory: isInMemory,
             findsInbox: dice.percent(75) && !isInMemory,
             isStrict: dice.percent(20),
-            // A history with the defaults lasts for hours, in which most of what happens is keepalive.
+            // With the default pauses a history lasts for hours, mostly of keep-alive packets.
             pauses: dice.percent(95) ? [.seconds(1), .seconds(3), .seconds(8), .seconds(20), .seconds(40)] : nil,
             handlers: dice.pick([(3, 4), (1, 1), (1, 2)]),
             messagesInMemory: dice.pick([(2, 1000), (1, 4), (2, 12)]),
@@ -249,7 +246,7 @@ extension Plan {
 }
 
 extension Plan: CustomStringConvertible {
-    /// How it is set up, and one line for each element.
+    /// The settings, and one line for each element.
     package var description: String {
         let (agent, broker) = (self.agent, self.broker)
         let setting = """

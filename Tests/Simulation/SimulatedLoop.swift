@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The thread that one process receives on: turns as ``EventLoop`` takes them, on the time of a history.
+/// The event loop of one process: its turns are like those of ``EventLoop``, on the clock of a history.
 final class SimulatedLoop: Loop {
     /// As ``EventLoop/Configuration/connectTimeout``.
     private static let connectTimeout: Duration = .seconds(10)
@@ -11,15 +11,14 @@ final class SimulatedLoop: Loop {
     private var dice: Dice
     private var streams: [SimulatedStream] = []
     private var nextTurn: MonotonicInstant?
-    /// The deadline that the next turn is planned for.
+    /// The deadline for which the next turn is planned.
     private var planned: MonotonicInstant?
     private var toRun: [() -> Void] = []
     private(set) var now: MonotonicInstant
     let clocks: Clocks
     var turnDelegate: (any TurnDelegate)?
-    /// A dead process takes no turns.
+    /// A dead process's loop takes no turns.
     var isDead = false
-    /// Called after each turn.
     var turnEnded: () -> Void = {}
 
     init(
@@ -54,20 +53,19 @@ final class SimulatedLoop: Loop {
 
     // MARK: - Turns
 
-    /// Runs `body` at the beginning of the next turn.
     func submit(_ body: @escaping () -> Void) {
         self.toRun.append(body)
         self.wake()
     }
 
-    /// Has a turn taken soon; now and then later, as on a busy machine.
+    /// Plans a turn soon; sometimes later, as on a busy machine.
     func wake() { self.takeTurn(at: self.timeline.now + self.dice.milliseconds(0...(self.dice.percent(5) ? 80 : 1))) }
 
     private func takeTurn(at time: MonotonicInstant) {
         guard !self.isDead, self.nextTurn.map({ time < $0 }) ?? true else { return }
         self.nextTurn = time
         self.timeline.at(time) { [weak self] in
-            // A turn that was planned for later may have been taken by now.
+            // Another turn may have replaced this one.
             guard let self, self.nextTurn == time else { return }
             self.nextTurn = nil
             self.turn()
@@ -79,7 +77,7 @@ final class SimulatedLoop: Loop {
             return
         }
         self.planned = deadline
-        // Rounded up to the millisecond, as a poll is.
+        // Rounded up to the millisecond, as in `poll`.
         self.takeTurn(at: deadline + .microseconds(self.dice.number(0...999)))
     }
 
@@ -102,7 +100,7 @@ final class SimulatedLoop: Loop {
         self.plan()
     }
 
-    /// The last turn of a process that ends in good order.
+    /// The last turn of a process that ends cleanly.
     func end() {
         self.turnDelegate?.loopEnds()
         self.commitAndFlush()
@@ -112,7 +110,7 @@ final class SimulatedLoop: Loop {
         self.isDead = true
     }
 
-    /// Lets go of everything that a dead process held.
+    /// Frees the objects of a dead process.
     func release() {
         for stream in self.streams { stream.forget() }
         self.streams = []
@@ -122,14 +120,14 @@ final class SimulatedLoop: Loop {
     }
 
     private func commitAndFlush() {
-        // Each of these may be where the process dies.
+        // The process may die in each of these calls.
         if !self.isDead { self.turnDelegate?.commit() }
         if !self.isDead { self.turnDelegate?.afterCommit() }
         for stream in self.streams where !self.isDead { stream.flush() }
     }
 }
 
-/// A connection, as its process sees it.
+/// A connection from the view of its process.
 final class SimulatedStream: ByteStream {
     private weak var loop: SimulatedLoop?
     private var delegate: (any ByteStreamDelegate)?
@@ -141,7 +139,7 @@ final class SimulatedStream: ByteStream {
     private var closesAfterFlush = false
     private(set) var isClosed = false
     private(set) var isPaused = false
-    /// Where what is sent goes; `nil` closes.
+    /// Takes the sent bytes; `nil` closes the connection.
     var output: ([UInt8]?) -> Void = { _ in }
 
     init(_ loop: SimulatedLoop, _ delegate: any ByteStreamDelegate) {
@@ -201,10 +199,10 @@ final class SimulatedStream: ByteStream {
 
     // MARK: - The loop's side
 
-    /// Whether something is there that no other event announces.
+    /// Whether input remains that no other event will announce.
     var hasWork: Bool { !self.isClosed && !self.isPaused && !self.incoming.isEmpty }
 
-    /// Tells the delegate what has happened, until the turn has brought enough.
+    /// Reports events to the delegate until the turn is saturated.
     func handOver(until isSaturated: () -> Bool) {
         if self.isToConnect, !self.hasConnected {
             self.hasConnected = true
@@ -214,7 +212,7 @@ final class SimulatedStream: ByteStream {
             let bytes = self.incoming.removeFirst()
             bytes.withUnsafeBytes { self.delegate?.stream(self, didReceive: $0) }
         }
-        // What came before the end is read first.
+        // The owner reads the received bytes before the failure.
         if let failure, self.incoming.isEmpty || self.delegate == nil { self.fail(failure) }
     }
 
@@ -226,7 +224,7 @@ final class SimulatedStream: ByteStream {
         delegate?.streamDidClose(self, error: error)
     }
 
-    /// Its process is gone.
+    /// Closes the stream without events, because its process is dead.
     func forget() {
         self.isClosed = true
         self.delegate = nil

@@ -1,19 +1,20 @@
 import Glibc
 import SimulatedDisk
 
-/// Plays histories: the whole way of messages from a broker's bytes to a handler's answer, on a time, a network and a disk that
-/// follow from a seed.
+/// Plays histories: the agent's whole path from a broker's bytes to a handler's answer, with clock, network and disk
+/// simulated from a seed.
 package enum Simulation {
-    /// Makes the simulated disk SQLite's file system in this process. Once, before anything is opened.
+    /// Makes the simulated disk SQLite's file system in this process. Call it once, before any database is opened.
     ///
-    /// - Returns: whether that could be done.
+    /// - Returns: whether SQLite accepted the file system.
     package static func prepare() -> Bool { simulated_disk_register() == 0 }
 
     /// Plays one history.
     ///
     /// - Parameters:
-    ///   - directory: an empty directory of this thread's own, which is empty again afterwards. One in memory is faster.
-    ///   - tracer: called with a sentence for each thing that happens.
+    ///   - directory: an empty directory that only this thread uses; it is empty again afterwards. A directory in
+    /// memory is faster.
+    ///   - tracer: called with a sentence for each event.
     package static func play(
         _ plan: Plan, in directory: String, tracer: ((String) -> Void)? = nil
     ) -> Judgement? {
@@ -22,7 +23,7 @@ package enum Simulation {
         return history.run()
     }
 
-    /// Finds a smaller history that fails as well, by leaving out elements: halves first, then single ones.
+    /// Finds a smaller history that also fails: leaves out halves of the elements first, then single elements.
     package static func shrink(_ plan: Plan, in directory: String) -> Plan {
         var plan = plan
         var size = max(1, plan.indices.count / 2)

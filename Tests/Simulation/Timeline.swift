@@ -1,23 +1,22 @@
 import KiiPushCore
 
-/// The time of one history, which nothing else moves, and what is to happen in it.
+/// The clock of one history, and its future events.
 final class Timeline {
     private let events = TimerHeap()
     private(set) var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
-    /// By how much the calendar is ahead of where it began.
+    /// Difference between the calendar and its start at the same speed as the clock.
     private(set) var calendarShift = Duration.zero
-    /// How many events there were.
+    /// The number of past events.
     private(set) var count = 0
 
-    /// The calendar's time in nanoseconds.
     var calendarNanoseconds: Int64 {
         1_800_000_000_000_000_000 + self.now.nanoseconds + self.calendarShift.wholeNanoseconds
     }
 
-    /// The time since the beginning, to be read.
+    /// The time since the beginning, as text.
     var seconds: String { "\(Double(self.now.nanoseconds / 1000) / 1e6 - 1000) s" }
 
-    /// Has something happen when so much time has passed; what is for one time happens in the order of the calls.
+    /// Schedules `body`. Events of the same time run in the order of the calls.
     func after(_ pause: Duration, _ body: @escaping () -> Void) { self.at(self.now + pause, body) }
 
     func at(_ time: MonotonicInstant, _ body: @escaping () -> Void) {
@@ -26,9 +25,9 @@ final class Timeline {
 
     func setCalendar(by shift: Duration) { self.calendarShift += shift }
 
-    /// Has the next event happen.
+    /// Runs the next event.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was an event.
     func step() -> Bool {
         guard let due = self.events.nextDeadline() else { return false }
         self.now = max(self.now, due)

@@ -1,4 +1,4 @@
-/// What a broker writes and reads, in bytes, apart from the library's own coding: MQTT 3.1.1, sections 2.2 and 3.
+/// The packets of a broker (MQTT 3.1.1, sections 2.2 and 3), coded independently of the library.
 enum Wire {
     static func publish(
         topic: String, payload: [UInt8], qos: UInt8, duplicate: Bool, packetID: UInt16?
@@ -13,16 +13,16 @@ enum Wire {
     static func pubrel(_ packetID: UInt16) -> [UInt8] { packet(0x62, number(packetID)) }
     static let pingresp: [UInt8] = [0xD0, 0]
 
-    /// A packet of the client's.
+    /// A packet from the client.
     struct ClientPacket {
         var type: UInt8
         var body: [UInt8]
 
-        /// The packet identifier that the body begins with.
+        /// The packet ID at the beginning of the body.
         var packetID: UInt16? { self.body.count >= 2 ? UInt16(self.body[0]) << 8 | UInt16(self.body[1]) : nil }
     }
 
-    /// Takes the first whole packet off the bytes.
+    /// Removes the first whole packet from the bytes.
     static func take(_ bytes: inout [UInt8]) -> ClientPacket? {
         var (length, shift, index) = (0, 0, 1)
         while true {

@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// Stands in for delivery's threads: as many workers as there would be threads, which take their steps one at a time, in an
-/// order and at times that follow from a seed. The one part of the simulation that knows how delivery works inside.
+/// A replacement for the threads of delivery: has the same number of workers, which take their steps one at a time. The
+/// seed decides order and time. No other part of the simulation knows the inside of delivery.
 final class Workforce {
     private final class Place {
         let worker: Worker
@@ -15,9 +15,9 @@ final class Workforce {
     private var places: [Place] = []
     private var isStepPlanned = false
     private var pipeline: Pipeline?
-    /// A dead process takes no steps.
+    /// The workers of a dead process take no steps.
     var isDead = false
-    /// How long the call that has just returned is to seem to have taken.
+    /// Simulated duration of the call that has just returned.
     var callTakes = Duration.zero
 
     init(_ timeline: Timeline, dice: Dice) {
@@ -29,17 +29,17 @@ final class Workforce {
 
     func die() { self.isDead = true }
 
-    /// No answer counts from now on.
+    /// From now on no answer counts.
     func shutdown() { self.pipeline?.workers.shutdown() }
 
-    /// Lets go of delivery, which keeps a call for as long as it has not returned.
+    /// Releases delivery, which keeps each call until the call returns.
     func release() {
         for place in self.places { while place.worker.hasCall { place.worker.callReturned() } }
         self.places = []
         self.pipeline = nil
     }
 
-    /// There may be something to do.
+    /// Plans a step.
     func wake() {
         guard !self.isDead, !self.isStepPlanned else { return }
         self.isStepPlanned = true
@@ -57,7 +57,7 @@ final class Workforce {
         let free = self.places.prefix(pipeline.scheduler.runningLimit).filter { !$0.isBusy }.shuffled(using: &self.dice)
         for place in free where !self.isDead && place.worker.takeCall() {
             if place.worker.hasCall { self.call(place) }
-            // Another one may be there; somebody takes it in a while.
+            // Another message may wait; a worker takes it later.
             self.wake()
         }
     }

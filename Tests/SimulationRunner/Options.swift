@@ -1,11 +1,10 @@
-/// What the command line asks for.
 struct Options {
     var seeds = 10_000
     var first: UInt64 = 1
     var jobs: Int?
-    /// After so many histories that failed no other begins.
+    /// The run ends after this number of failed histories.
     var failures = 20
-    /// Replays this one, with these elements of its plan alone.
+    /// The seed of a single history to replay, with only these elements of its plan.
     var seed: UInt64?
     var elements: [Int]?
 
@@ -13,7 +12,7 @@ struct Options {
         usage: kii-push-simulate [--seeds N] [--from SEED] [--jobs N] [--failures N] | --seed SEED [--only I,J,…]
         """
 
-    /// `nil` for arguments that cannot be meant.
+    /// - Returns: `nil` for invalid arguments.
     init?(_ arguments: [String]) {
         var rest = arguments[...]
         var names: Set<String> = []

@@ -3,11 +3,12 @@ import Glibc
 import KiiPushCore
 import Simulation
 
-/// Plays histories until all seeds are through or enough have failed, and prints what there was.
+/// Plays histories until all seeds are done or enough have failed, and prints the results.
 @main
 struct SimulationRunner {
     static func main() {
-        // Sets and dictionaries have an order of their own in each process otherwise, and a seed would not be one history.
+        // Random hashing would give sets and dictionaries another order in each process, so a seed would not repeat its
+        // history.
         if getenv("SWIFT_DETERMINISTIC_HASHING") == nil {
             setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
             let arguments = CommandLine.arguments.map { strdup($0) } + [nil]
@@ -79,7 +80,7 @@ struct SimulationRunner {
         text += smaller.indices.map(String.init).joined(separator: ",") + "\n\(smaller)\n"
         for sentence in Simulation.play(smaller, in: directory)?.violations ?? [] { text += "  ✘ \(sentence)\n" }
         print(text)
-        // Standard output may be a file, whose buffer keeps the text until the end of the run.
+        // If standard output is a file, its buffer would keep the text until the end of the run.
         fflush(nil)
     }
 }
@@ -92,7 +93,7 @@ private struct Progress: Sendable {
 
     init() { self.counts.histories = 0 }
 
-    /// How far a long run is; `nil` between one ten thousandth history and the next.
+    /// A line of progress after every ten thousand histories, else `nil`.
     var told: String? {
         let played = self.counts.histories
         return played.isMultiple(of: 10_000) ? "\(played) histories, \(self.failures.count) failed" : nil

@@ -2,9 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `script/simulate` in short. The runner is a program of its own: in its process the simulated disk is SQLite's file system.
+/// A short `script/simulate`. The runner is a separate program, because the simulated disk replaces SQLite's file
+/// system in its whole process.
 @Suite struct SimulationTests {
-    /// What the runner prints, and its exit status.
+    /// Runs the program and returns its exit status and output.
     private static func run(_ arguments: [String]) async throws -> (status: Int32, text: String) {
         let program = productsDirectory.appending(path: "kii-push-simulate").path
         return try await onThread {
@@ -25,7 +26,7 @@ import Testing
         #expect(first == second)
     }
 
-    /// A mistake that cannot be made any more shows nothing.
+    /// A patch that no longer applies would test nothing.
     @Test func everyMutantCanBeMade() async throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

@@ -3,7 +3,6 @@ import Testing
 @testable import KiiPushCore
 
 extension Pipeline {
-    /// A pipeline that delivers nothing.
     static func idle(
         over store: any Store, on loop: any Loop, wake: @escaping @Sendable () -> Void = {}
     ) -> Pipeline {
@@ -15,7 +14,6 @@ extension Pipeline {
 }
 
 extension BrokerLink {
-    /// A link whose first connection has the number 101.
     static func test(_ pipeline: Pipeline, filter: RedeliveryFilter = RedeliveryFilter()) -> BrokerLink {
         BrokerLink(
             installation: 1,
@@ -24,8 +22,8 @@ extension BrokerLink {
     }
 }
 
-/// Links on a loop's thread and without a broker. What is found there is judged on the test's own thread, since nobody
-/// knows elsewhere which test it is of.
+/// Links on a loop's thread, without a broker. The expectations run on the test's own thread, because other threads do
+/// not know to which test they belong.
 @Suite struct BrokerLinkTests {
     private static func arrival(_ link: BrokerLink, connection: Int64) -> Arrival {
         Arrival(
@@ -42,7 +40,7 @@ extension BrokerLink {
         return try BrokerLink.Target(endpoint, usesTLS: false)
     }
 
-    /// Runs `body` on a loop's thread, with a link that is told of a stream what the test tells it.
+    /// Runs `body` on a loop's thread. The test itself reports the stream's events to the link.
     private static func withLink<Result: Sendable>(
         over store: @escaping @Sendable () -> any Store = { MemoryStore() },
         filter: RedeliveryFilter = RedeliveryFilter(),
@@ -72,7 +70,7 @@ extension BrokerLink {
             link.disconnect()
             carried.append(Self.carries(101, link))
             link.connect(to: try Self.target()) { _ in }
-            // The next one is on its way.
+            // The next connection is being made.
             carried.append(Self.carries(101, link))
             link.disconnect()
             return carried
@@ -80,7 +78,7 @@ extension BrokerLink {
         #expect(carried == [false, true, false, false, false])
     }
 
-    /// After that its session may be another.
+    /// The next connection may have another session.
     @Test func aMessageIsTheLatestUntilTheNextConnectionBegins() async throws {
         let latest = try await Self.withLink { link, stream, _ in
             func isLatest() -> Bool { link.isLatest(Self.arrival(link, connection: 101)) }
@@ -96,7 +94,7 @@ extension BrokerLink {
         #expect(latest == [true, true, false])
     }
 
-    /// What is stored after its agent has stopped may be repeated to the next process.
+    /// The broker may redeliver to the next process a message that was stored after the agent stopped.
     @Test func aMessageIsTheLatestUntilTheNextLinkIsMade() async throws {
         let latest = try await Self.withLink { link, stream, pipeline in
             func isLatest() -> Bool { link.isLatest(Self.arrival(link, connection: 101)) }
@@ -113,7 +111,7 @@ extension BrokerLink {
         #expect(latest == [true, false])
     }
 
-    /// SUBACK may never come.
+    /// The broker may never send SUBACK.
     @Test func withConnackItIsKnownWhetherTheBrokerRepeatsEarlierRows() async throws {
         let filter = RedeliveryFilter(restoring: [(sequence: 5, packetID: 7)])
         let noted = try await Self.withLink(over: { FlakyStore(MemoryStore()) }, filter: filter) {
@@ -127,7 +125,7 @@ extension BrokerLink {
         #expect(noted == [5, 4])
     }
 
-    /// What comes before CONNECT was sent is no answer to it.
+    /// Bytes that arrive before CONNECT was sent are no answer to CONNECT.
     @Test func aBrokerThatSpeaksFirstLeavesTheDoubt() async throws {
         let filter = RedeliveryFilter(restoring: [(sequence: 5, packetID: 7)])
         let noted = try await Self.withLink(
@@ -145,7 +143,7 @@ extension BrokerLink {
         #expect(noted == [5])
     }
 
-    /// A link begins its session, and sends CONNECT, when the store has written all that it was told.
+    /// A link begins its session and sends CONNECT only after the store has written everything.
     @Test func connectWaitsUntilTheStoreHasWritten() async throws {
         let begun = try await Self.withLink(over: {
             let store = FlakyStore(MemoryStore())
@@ -163,7 +161,7 @@ extension BrokerLink {
         #expect(begun == [false, true])
     }
 
-    /// A store on the other side of a network has more to write until its answer comes.
+    /// A store in a network still writes until its answer arrives.
     @Test func connectWaitsForTheCommitThatIsUnderWay() async throws {
         let begun = try await Self.withLink(over: {
             let store = HeldStore(MemoryStore())
@@ -173,7 +171,7 @@ extension BrokerLink {
             let store = pipeline.store as? HeldStore
             link.streamDidConnect(stream)
             pipeline.commit()
-            // The commit has taken it along.
+            // The running commit contains everything that was noted.
             store?.hasMoreToWrite = false
             pipeline.afterCommit()
             var begun = [Self.carries(101, link)]
@@ -194,7 +192,7 @@ extension BrokerLink {
             defer { stream.close() }
             var ends: [BrokerLink.End] = []
             link.connect(to: try Self.target()) { ends.append($0) }
-            // What is sent stays where it is: the link's own stream does not connect before this turn is over.
+            // The link's own stream connects only after this turn, so all sent bytes stay in its buffer.
             link.streamDidConnect(stream)
             var bytes: [UInt8] = []
             try MQTTPacket.connack(MQTTConnack(sessionPresent: false, code: .accepted)).encode(into: &bytes)

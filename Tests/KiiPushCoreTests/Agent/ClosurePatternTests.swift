@@ -1,16 +1,15 @@
 import KiiPushCore
 import Testing
 
-/// What a row of closed connections is taken for: another receiver, a broker that kicks, or nothing in particular.
+/// The pattern in a series of closed connections: another receiver, a time limit, or unclear.
 @Suite struct ClosurePatternTests {
-    /// One thing that happened.
     private enum Happening {
         case closed(Duration, hadSession: Bool = true)
         case otherwise(Duration?)
         case paused(Duration)
     }
 
-    /// Tells a pattern what happened and returns it, with the evidence if it was recognised.
+    /// Feeds the events to a pattern. Returns the recognised kind, and the evidence for each takeover.
     private func pattern(_ happenings: [Happening]) -> (kind: ClosurePattern.Kind, takeovers: [String]) {
         var pattern = ClosurePattern()
         var takeovers: [String] = []
@@ -50,7 +49,7 @@ import Testing
         #expect(self.pattern(Array(Self.quick.dropLast())).kind == .unclear)
     }
 
-    /// A broker restarts and a link breaks whenever they will, as often as they will.
+    /// Restarts of a broker and breaks of a link may happen at any time, any number of times.
     @Test func aConnectionThatStoodIsNoEvidence() {
         let cuts = (0..<200).map { Happening.closed(.seconds(30 + $0 * 7 % 25)) }
         #expect(self.pattern(cuts).kind == .unclear)
@@ -58,7 +57,7 @@ import Testing
         #expect(self.pattern(Array(between)).kind == .unclear)
     }
 
-    /// A broker that restarts refuses, or has lost its session.
+    /// A restarting broker refuses connections or has lost its session.
     @Test func aBrokerThatRestartsIsNoReceiver() {
         let refusing = (1...19).flatMap { [Happening.closed(.seconds($0)), .otherwise(nil)] }
         #expect(self.pattern(refusing).kind == .unclear)
@@ -77,7 +76,7 @@ import Testing
         #expect(self.pattern(Array(limit.prefix(2))).kind == .unclear)
         let long = (1...9).map { Happening.closed(.seconds(350 + $0 % 7)) }
         #expect(self.pattern(long).kind == .timeLimit(.seconds(350)))
-        // A client that always waits 1 s before it takes over is no limit that anybody sets.
+        // A pause of 1 s is a client's pause before its takeover; no time limit is that short.
         #expect(self.pattern((1...5).map { _ in .closed(.seconds(1)) }).kind == .takenOver)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The control socket's client, before a server that says what the test has it say.
+/// The control socket's client against a server whose lines come from the test.
 @Suite(.ownThreads) struct ControlClientTests {
     private struct Server {
         let socket: FileDescriptor
@@ -22,7 +22,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let listener = try ControlSocket.listen(in: directory)
             let client = try #require(try ControlClient(stateDirectory: directory, patience: patience))
-            // Connected by now, since the kernel does that.
+            // The kernel has completed the connection by now.
             let socket = try #require(listener.accept(waits: true))
             try await body(client, Server(socket: socket))
         }

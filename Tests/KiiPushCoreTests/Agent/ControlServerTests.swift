@@ -6,12 +6,12 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The control socket with real processes' means: sockets, and a directory of its own.
+/// The control server on a real socket in a temporary directory.
 @Suite(.ownThreads) struct ControlServerTests {
-    /// Runs a server that answers every change with whether the number is even.
+    /// Runs a server that carries out a change if the message's ID is even.
     private func serve(_ body: (ControlServer, String) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
-            // Longer than a socket's address may be.
+            // Longer than the address of a socket may be.
             let path = directory + "/" + String(repeating: "d", count: 120)
             try PrivateFile.makeDirectory(path)
             let server = try ControlServer(directory: path) { request, reply in
@@ -78,12 +78,12 @@ import Testing
             hub.emit(.stopping)
             let client = try #require(try ControlClient(stateDirectory: path))
             var iterator = try client.watch().makeAsyncIterator()
-            // Told of the connection: from here on it watches.
+            // The first event shows that the server has registered the watcher.
             _ = await iterator.next(isolation: nil)
             let count = 3000
             let long = PushEvent.trouble(.storing, reason: String(repeating: "x", count: 1000))
             for _ in 1...count { hub.emit(long) }
-            // Nothing more happens, and still all of it is told of.
+            // No further event arrives, but the client gets all events or their number.
             var (seen, missed) = (0, 0)
             while seen + missed < count, let notice = await iterator.next(isolation: nil) {
                 switch notice {
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// The agents of a runtime share a store.
+    /// The agents of a runtime share a store, so its trouble must be reported once.
     @Test func troubleOfSeveralAgentsIsToldOnceAndEndsWithTheLast() async throws {
         try await self.serve { server, path in
             let hubs = [EventHub(), EventHub()]
@@ -107,7 +107,7 @@ import Testing
             }
             let client = try #require(try ControlClient(stateDirectory: path))
             var iterator = try client.watch().makeAsyncIterator()
-            // Told of both connections: from here on it watches.
+            // One event of each hub shows that the server has registered the watcher.
             for _ in hubs { _ = await iterator.next(isolation: nil) }
             for hub in hubs { hub.emit(.trouble(.storing, reason: "full")) }
             hubs[1].emit(.trouble(.storing, reason: "away"))
@@ -128,7 +128,7 @@ import Testing
         state.clients[1]?.outbox.reserveCapacity(4096)
         func place() -> UnsafeRawPointer? { state.clients[1]?.outbox.withUnsafeBytes { $0.baseAddress } }
         let before = place()
-        // Each time: a copy of a copy may come back to where the first was.
+        // Several rounds, because a second copy of the buffer could return to the first address.
         for number in 1...8 {
             state.tell(Array("line\n".utf8), bare: { nil })
             #expect(place() == before)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// What a message came to is told though nobody reads the payloads of those before it.
+    /// Events with full payloads fill only a part of the outbox, so the outcomes of messages still fit.
     @Test func payloadsLeaveRoomForOutcomes() {
         var client = ControlServer.Client(isWatching: true)
         let (full, bare) = ([UInt8](repeating: 65, count: ControlLines.maximumBytes), Array("bare\n".utf8))
@@ -174,7 +174,8 @@ import Testing
             let other = try #require(try ControlClient(stateDirectory: path))
             let lines = [UInt8](repeating: UInt8(ascii: "\n"), count: 16_384)
             var taken = 0
-            // Each answer to the other takes the server a turn, in which it could read on.
+            // Each answer to the other client takes a turn of the server, in which the server could read more of this
+            // client's lines.
             for _ in 1...200 {
                 var count = 0
                 repeat {
@@ -197,7 +198,7 @@ import Testing
                 let text = String(decoding: chunk[..<max(0, count)], as: UTF8.self)
                 #expect(text == (bytes.count > 100 ? "" : "{\"error\":\"not understood: another version may ask\"}\n"))
             }
-            // And is there for others.
+            // The server still answers other clients.
             #expect(try #require(try ControlClient(stateDirectory: path)).retry(4) == .carriedOut)
         }
     }
@@ -216,7 +217,7 @@ import Testing
         }
     }
 
-    /// It would wait for an answer for ever.
+    /// A client in the queue would wait for its answer forever.
     @Test func afterItsEndNobodyIsInTheListenersQueue() throws {
         try withTemporaryDirectory { directory in
             let server = try ControlServer(directory: directory) { _, _ in }

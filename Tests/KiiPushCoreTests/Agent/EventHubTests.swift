@@ -3,7 +3,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Who hears of what happens.
 @Suite struct EventHubTests {
     private static let many = EventHub.bufferedEvents * 2
 
@@ -27,7 +26,7 @@ import Testing
         #expect(oldest.flatMap(Self.number) == Int64(Self.many - EventHub.bufferedEvents + 1))
     }
 
-    /// The state and the badge are files of their own.
+    /// The state and the badge are two files.
     @Test func savingIsOverWhenTheLastFileIsWritten() {
         let hub = EventHub()
         let seen = Locked<[String]>([])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// When the loop leaves messages a moment to gather.
+/// The short wait of the loop in which messages gather for one commit.
 @Suite struct GatheringTests {
     private let start = MonotonicInstant.seconds(1000)
 

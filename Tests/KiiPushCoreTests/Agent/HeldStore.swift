@@ -1,18 +1,17 @@
-// Without what tests may see besides: so it is known that another target of this package can have a store.
+// Without `@testable`: this shows that another target of the package can implement a store.
 import KiiPushCore
 
-/// A store that does one thing after the other, when it is told to, as one on the other side of a network does.
+/// A store that runs its steps one by one when the test says so, like a store in a network.
 final class HeldStore: Store {
     private let store: any Store
-    /// Whether things wait until ``step()``.
+    /// Whether steps wait for ``step()``.
     var isHolding = false
-    /// Whether something was noted that no commit has taken.
+    /// Whether something was noted that no commit contains.
     var hasMoreToWrite = false
-    /// What it is to do, in order.
     private var steps: [() -> Void] = []
     private let asked: () -> Void
 
-    /// - Parameter asked: called whenever something waits.
+    /// - Parameter asked: called whenever a step waits.
     init(_ store: any Store, asked: @escaping () -> Void = {}) { (self.store, self.asked) = (store, asked) }
 
     private func pass(_ body: @escaping () -> Void) {
@@ -21,13 +20,13 @@ final class HeldStore: Store {
         self.asked()
     }
 
-    /// How many things wait.
+    /// The number of waiting steps.
     var waiting: Int { self.steps.count }
 
-    /// Does what has waited the longest, and calls its completion.
+    /// Runs the oldest step, which calls its completion.
     func step() { self.steps.removeFirst()() }
 
-    /// Does everything that waits, and holds nothing any more.
+    /// Runs all waiting steps; later steps run at once.
     func release() {
         while !self.steps.isEmpty { self.step() }
         self.isHolding = false

@@ -3,9 +3,9 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The pipeline with a store that answers in a later turn.
+/// The pipeline over a store that answers in a later turn.
 @Suite struct HeldStoreTests {
-    /// A pipeline over an inbox in a file, whose one message is in hand and whose handler keeps its completion.
+    /// A pipeline over an inbox file with one message. The handler keeps the message's completion.
     private struct Stage {
         let loop = ManualLoop()
         let store: HeldStore
@@ -22,7 +22,8 @@ import Testing
             self.loop.turns()
         }
 
-        /// Has the message decided about while the store holds everything, until its row is to be changed.
+        /// Starts a decision about the message while the store holds its steps, and stops before the step that changes
+        /// the row.
         func decide(_ decision: PushRuntime.Decision) -> Locked<MessageDecision?> {
             let decided = Locked<MessageDecision?>(nil)
             self.store.isHolding = true
@@ -50,7 +51,7 @@ import Testing
             stage.store.step()
             #expect(decided.withLock { $0 } == .running(for: .seconds(2)))
             stage.resume()
-            // As any other that is called: should the process end now, it is known for that.
+            // The row counts as running, so that after a crash the next process runs it alone.
             #expect(stage.store.ledger.running == 1)
             #expect(stage.line.answer(.newData))
             stage.resume()
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    /// The store would write it after it has made the message wait.
+    /// The store would write the answer after the retry made the message wait.
     @Test func anAnswerFromBeforeADecisionDoesNotUndoIt() throws {
         try withTemporaryDirectory { directory in
             let stage = try Stage(directory)
@@ -106,7 +107,7 @@ import Testing
             }
             for ticket in 2...3 as ClosedRange<UInt64> { stage.line.receive(on: stage.link, ticket: ticket) }
             stage.loop.turns()
-            // It comes with the next commit: one is under way at a time.
+            // The next commit will contain message 4: only one commit runs at a time.
             stage.line.receive(on: stage.link, ticket: 4)
             stage.loop.turns()
             #expect(stage.store.waiting == 2)
@@ -150,11 +151,11 @@ import Testing
             return loop.drive(Pipeline.idle(over: store, on: loop))
         }
         async let end: Void = {
-            // The pipeline's first commit, which a new store always gets, and the question.
+            // The first commit of a new store, and the question.
             await asked.first(2)
             loop.shutdown()
         }()
-        // The second one is asked after the end.
+        // The second question comes after the loop's end.
         for _ in 1...2 {
             await #expect {
                 try await loop.ask(pipeline) { $0.store.installation(id: "i", of: nil, agent: "a", completion: $1) }

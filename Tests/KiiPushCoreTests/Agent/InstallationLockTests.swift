@@ -5,10 +5,10 @@ import Testing
 
 @testable import KiiPushCore
 
-/// What this process has locked is read where the kernel tells it, since that is what other processes run into.
+/// The locks of this process come from the kernel's list, because they count for other processes.
 @Suite struct InstallationLockTests {
-    /// Expects this process to have locked so many bytes of the files in `directory`. Neighbours would count as one, and
-    /// there are none.
+    /// Expects that this process has locked this number of bytes in the files of `directory`. The kernel would list
+    /// neighbouring bytes as one lock, but no two locked bytes are neighbours here.
     private func expectLocked(_ count: Int, in directory: String) throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: directory).map { name in
             var status = stat()
@@ -17,10 +17,10 @@ import Testing
         }
         let own = " POSIX  ADVISORY  WRITE \(getpid()) "
         var counted = -1
-        // The kernel tells them a page at a time: what others lock meanwhile moves what is on the next.
+        // The kernel reports the locks page by page. Locks of other processes move entries to another page meanwhile.
         for _ in 1...100 where counted != count {
             let file = try #require(FileHandle(forReadingAtPath: "/proc/locks"))
-            // There is nothing to read while nobody on the machine has locked anything.
+            // The file is empty while no process on the machine has a lock.
             let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
             counted = text.split(separator: "\n").count { line in
                 line.contains(own) && files.contains { line.contains($0) }
@@ -95,7 +95,7 @@ import Testing
             let descriptor = open("\(directory)/\(name)", O_RDWR | O_CLOEXEC)
             try #require(descriptor >= 0)
             defer { close(descriptor) }
-            // It tries so, and leaves alone what it does not get.
+            // `systemd-tmpfiles` tries this lock, and keeps files whose lock it does not get.
             let refusal = flock(descriptor, LOCK_EX | LOCK_NB) == -1 ? errno : 0
             #expect(refusal == EWOULDBLOCK)
             withExtendedLifetime(lock) {}

@@ -1,7 +1,7 @@
 import KiiPushCore
 import Testing
 
-/// When a subscription that failed is tried again.
+/// The times at which a failed subscription is tried again.
 @Suite struct PendingSubscriptionTests {
     private struct OddError: Error {}
 

@@ -1,6 +1,6 @@
 @testable import KiiPushCore
 
-/// A loop that takes its turns when the test says so, on the test's thread and by the test's clock.
+/// A loop whose turns the test takes, on its own thread and with its own clock.
 final class ManualLoop: Loop {
     let clock = TestClock()
     let clocks: Clocks
@@ -27,7 +27,7 @@ final class ManualLoop: Loop {
 
     func cancel(_ timer: TimerID) { self.timers.cancel(timer) }
 
-    /// When it takes a turn although nothing happens; `nil`: never.
+    /// The time of the next turn without any other event, or `nil`.
     var nextTurn: MonotonicInstant? { self.timers.nextDeadline() }
 
     func turn() {
@@ -38,7 +38,6 @@ final class ManualLoop: Loop {
         self.turnDelegate?.afterCommit()
     }
 
-    /// Takes turns until none is due.
     func turns() {
         for _ in 0..<1000 {
             self.turn()
@@ -48,19 +47,19 @@ final class ManualLoop: Loop {
     }
 }
 
-/// A pipeline in the hands of a test, which takes the loop's turns and the worker's steps.
+/// A pipeline whose turns and worker steps the test takes.
 final class TestPipeline {
     let loop: ManualLoop
     let pipeline: Pipeline
     let worker: Worker
-    /// Messages whose handler was called.
+    /// The IDs of messages whose handler was called.
     let called = Journal<Int64>()
-    /// Completions that the handler has kept.
+    /// Completions that the handler kept.
     let held = Locked<[FetchCompletion]>([])
     private let listener = JournalListener()
     private let receiver: TestReceiver
 
-    /// - Parameter answer: what the handler answers; `nil` keeps the completion.
+    /// - Parameter answer: returns the handler's answer; `nil` keeps the completion.
     init(
         _ store: any Store, on loop: ManualLoop, _ configuration: DeliveryConfiguration = .init(),
         limits: BackPressure.Limits = .file, isAttached: Bool = true,
@@ -84,7 +83,7 @@ final class TestPipeline {
         }
     }
 
-    /// What was reported but for messages, each event as a word.
+    /// All reports except those about messages, each as text.
     var reports: [String] {
         self.listener.others.withLock { $0 }.map { event in
             switch event {
@@ -96,17 +95,16 @@ final class TestPipeline {
         }
     }
 
-    /// What happened to messages.
     var events: [MessageEvent.Kind] { self.listener.events.entries.map(\.kind) }
 
     func attach() { self.pipeline.attach(installation: 1, id: "installation-1", receiver: self.receiver) }
 
-    /// A push to a topic of this name.
+    /// A push to the topic `source`.
     static func push(_ source: String = "a") -> String {
         #"{"topic":"\#(source)","objectScopeType":"APP","objectScopeAppID":"x"}"#
     }
 
-    /// A message comes in this turn, for which an acknowledgement is owed.
+    /// Receives a message in this turn, with `ticket` for its acknowledgement.
     func receive(_ text: String = TestPipeline.push(), on link: TestLink, ticket: UInt64, duplicate: Bool = false) {
         let message = MQTTSession.InboundMessage(
             topic: link.topic, payload: [UInt8](text.utf8), qos: .atLeastOnce, duplicate: duplicate,
@@ -114,7 +112,7 @@ final class TestPipeline {
         self.pipeline.received(Arrival(link: link, message: message, connection: 1, receivedAt: .at(5)))
     }
 
-    /// The worker takes every call that there is, and goes through it.
+    /// Makes all calls that are ready.
     func work() {
         while self.worker.hasCall || self.worker.takeCall() {
             while self.worker.hasCall, self.worker.makeCall() == .returned { self.worker.callReturned() }
@@ -122,33 +120,33 @@ final class TestPipeline {
         }
     }
 
-    /// Lets time pass, and what is due then be done.
+    /// Advances the clock and takes all due turns.
     func advance(_ duration: Duration) {
         self.loop.clock.advance(duration)
         self.loop.turns()
     }
 
-    /// Answers the completion that has been kept the longest.
+    /// Answers the oldest completion in ``held``.
     func answer(_ result: FetchResult) -> Bool {
         let completion: FetchCompletion? = self.held.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         return completion?(result) ?? false
     }
 }
 
-/// A store that fails when it is told to.
+/// A store that fails on request.
 final class FlakyStore: ImmediateStore {
     private let store: any ImmediateStore
-    /// Why it fails, as often as it is to.
+    /// Errors of the next commits, in order.
     var failures: [InboxError] = []
-    /// How many messages it can remove to make room.
+    /// The number of messages that the store can remove to make room.
     var removable: Int?
-    /// Whether there is no room for messages.
+    /// Whether the store has no room for messages.
     var takesNoArrivals = false
     /// Whether something was noted that no commit has written.
     var hasMoreToWrite = false
-    /// Up to which row the broker repeats none, each time that this was noted.
+    /// The rows that `proven` and `doubt` got, in order.
     private(set) var noted: [Int64] = []
-    /// How often it was to write.
+    /// The number of commits.
     private(set) var commits = 0
 
     init(_ store: any ImmediateStore) { self.store = store }

@@ -2,14 +2,13 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The pipeline with a store that outlives it.
+/// The pipeline over a store that outlives it.
 @Suite struct PipelineStoreTests {
-    /// A process that keeps messages at a place, with real threads and by the machine's clocks.
+    /// A process with a durable store, real threads and the machine's clocks.
     final class StoreProcess: Sendable {
         let loop: EventLoop
         let pipeline: LoopIsolated<Pipeline>
         let workers: Workers
-        /// The store's key of the installation.
         let installation: Int64
 
         init(_ place: StorePlace, _ handler: any NotificationHandler) async throws {
@@ -43,7 +42,7 @@ import Testing
             }
         }
 
-        /// What has become of every message, once all is written.
+        /// The ledger after all messages are written.
         func ledger() async throws -> MessageLedger {
             let hasCome = OneShot<Bool>()
             self.loop.submit { [pipeline = self.pipeline] in
@@ -73,7 +72,7 @@ import Testing
                 })
             let link = TestLink(installation: first.installation)
             for ticket in 1...3 as ClosedRange<UInt64> { first.receive(on: link, ticket: ticket) }
-            // While the handler runs.
+            // The handler is still running.
             #expect(await link.acknowledged.first(3) == [1, 2, 3])
             #expect(await started.first(1) == [1])
             first.end()
@@ -85,7 +84,7 @@ import Testing
                     seen.add([context.messageID, Int64(context.attempt)])
                     completion(.newData)
                 })
-            // In order, and that the process has ended is no attempt of theirs.
+            // The messages come in order, and the end of the first process counts as no attempt.
             #expect(await seen.first(3) == [[1, 1], [2, 1], [3, 1]])
             while try await second.ledger().done < 3 { try await Task.sleep(for: .milliseconds(10)) }
             let ledger = try await second.ledger()
@@ -144,7 +143,6 @@ import Testing
             path: directory + "/inbox.db", configuration: Inbox.Configuration(), longestDelay: .seconds(1800))
     }
 
-    /// Whether messages of a source are claimed in the next turn.
     private static func asksForMessages(_ line: TestPipeline) -> Bool {
         line.pipeline.turn.claims.contains { claim in
             if case .source = claim.kind { true } else { false }

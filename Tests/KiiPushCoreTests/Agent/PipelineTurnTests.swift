@@ -2,7 +2,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// When messages are acknowledged, and what becomes of a turn whose commit fails.
+/// The time of acknowledgements, and the handling of a turn whose commit fails.
 @Suite struct PipelineTurnTests {
     // MARK: - Acknowledging
 
@@ -31,7 +31,7 @@ import Testing
         #expect(link.acknowledged.entries == [])
         line.work()
         #expect(line.called.entries == [1, 2])
-        // One that is to be tried again is the broker's still.
+        // A message that waits for a retry is not acknowledged.
         #expect(link.acknowledged.entries == [2])
         line.advance(.seconds(1))
         line.work()
@@ -49,7 +49,7 @@ import Testing
         line.receive(on: link, ticket: 1)
         line.receive("{not json", on: link, ticket: 2)
         loop.turns()
-        // Nobody is to see it, so nothing is waited for.
+        // No handler gets an undecodable message, so its acknowledgement waits for nothing.
         #expect(link.acknowledged.entries == [2])
         for pause in [0, 1, 5] {
             #expect(link.acknowledged.entries == [2])
@@ -79,13 +79,13 @@ import Testing
         #expect(line.answer(.newData))
         loop.turns()
         #expect(link.acknowledged.entries == [1, 2])
-        // It is known as well when its outcome is.
+        // A redelivery is also recognised after the outcome.
         line.receive(on: link, ticket: 3, duplicate: true)
         loop.turns()
         #expect(link.acknowledged.entries == [1, 2, 3])
         line.work()
         #expect(line.called.entries == [1])
-        // Other bytes are another message, whatever the broker says.
+        // Other bytes are another message, even with DUP.
         line.receive(TestPipeline.push("b"), on: link, ticket: 4, duplicate: true)
         loop.turns()
         line.work()
@@ -108,7 +108,7 @@ import Testing
         #expect(store.commits == before + 1)
         line.advance(.milliseconds(100))
         #expect(store.commits == before + 2)
-        // What comes meanwhile is kept as well, in order.
+        // Messages that arrive meanwhile are kept in order.
         line.receive(on: link, ticket: 4)
         loop.turns()
         line.advance(.seconds(1))
@@ -193,7 +193,7 @@ import Testing
         let isTaken = line.worker.takeCall()
         #expect(isTaken)
         store.fail(times: 2)
-        // The handler has answered and not returned yet.
+        // The handler has answered, but its call has not returned.
         _ = line.worker.makeCall()
         loop.turns()
         line.worker.callReturned()
@@ -218,7 +218,7 @@ import Testing
         loop.turn()
         #expect(link.acknowledged.entries == [1])
         #expect(line.reports == ["history cut 5"])
-        // Where that does not help it is a failure like any other.
+        // If that does not help, the commit fails like any other.
         store.fail(times: 2, .full)
         line.receive(on: link, ticket: 2)
         loop.turn()
@@ -228,7 +228,7 @@ import Testing
         #expect(link.acknowledged.entries == [1, 2])
     }
 
-    /// A link may wait for what it has noted.
+    /// A link may wait until its note is written.
     @Test func whatIsNotedIsWrittenThoughNothingElseIs() {
         let loop = ManualLoop()
         let store = FlakyStore(JournalStore(loop.clock))
@@ -238,7 +238,7 @@ import Testing
         store.hasMoreToWrite = true
         loop.turn()
         #expect(!store.hasMoreToWrite)
-        // Nor are messages in its way that find no room.
+        // Messages without room do not prevent the write.
         store.takesNoArrivals = true
         line.receive(on: TestLink(), ticket: 1)
         loop.turn()
@@ -266,7 +266,7 @@ import Testing
         #expect(line.called.entries == [1])
     }
 
-    /// Otherwise nothing would make room for these.
+    /// Handling these messages is the only way to make room.
     @Test func whatWaitsInTheStoreIsHandledThoughThereIsNoRoomForMessages() {
         let loop = ManualLoop()
         let journal = JournalStore(loop.clock)
@@ -324,7 +324,7 @@ import Testing
         try await loop.run {
             let fuse = Fuse { hasEnded.withLock { $0 = true } }
             let pipeline = Pipeline.idle(over: MemoryStore(), on: loop) { withExtendedLifetime(fuse) {} }
-            // Its acknowledgement waits for an outcome that does not come.
+            // The acknowledgement waits for an outcome that never comes.
             let link = BrokerLink.test(pipeline)
             let message = MQTTSession.InboundMessage(
                 topic: "topic", payload: [UInt8](TestPipeline.push().utf8), qos: .atLeastOnce, packetID: 5, ticket: 1)

@@ -4,7 +4,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// How a runtime takes its state directory, and lets go of it.
 @Suite struct PushRuntimeTests {
     private func runtime(_ directory: String) throws -> PushRuntime {
         try PushRuntime(configuration: PushRuntime.Configuration(stateDirectory: directory))
@@ -14,7 +13,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             for _ in 1...10 {
                 let runtime = try self.runtime(directory)
-                // As a task does that is about to end.
+                // The shutdown comes right after the opening, as in a task that is about to end.
                 let core = try await runtime.open()
                 await runtime.shutdown()
                 #expect(try FileLock.isFree("\(directory)/lock"))
@@ -25,7 +24,7 @@ import Testing
 
     @Test func aDirectoryThatIsNotOursToWriteMeansMemory() async throws {
         try await withTemporaryDirectory { directory in
-            // No directory can be made in a file, by nobody.
+            // Nobody can create a directory inside a file, not even root.
             try PrivateFile.replace("\(directory)/file", with: [])
             let runtime = try self.runtime("\(directory)/file/state")
             let core = try await runtime.open()
@@ -40,7 +39,7 @@ import Testing
 
     @Test func whatElseKeepsTheLockAwayIsNoReasonToForgetTheFile() async throws {
         try await withTemporaryDirectory { directory in
-            // A link, which says nothing of being allowed to write.
+            // A link fails for every user, whatever the permissions.
             #expect(symlink("lock", "\(directory)/lock") == 0)
             let runtime = try self.runtime(directory)
             await #expect {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// How programs that receive tell an emulator on the same machine of themselves.
+/// Receiving programs announce themselves to an emulator on the same machine.
 @Suite struct ReceiverFolderTests {
     private func stateDirectory(_ path: String) throws -> String {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -21,12 +21,12 @@ import Testing
             let entries = folder.entries()
             #expect(entries.map(\.stateDirectory) == [one, two])
             #expect(entries.first?.name == "x" && entries.last?.name.hasPrefix("x.") == true)
-            // Another process of the same directory: the one before was killed.
+            // A second process of the same directory, after the first was killed.
             _ = try #require(folder.announce(one))
             #expect(folder.entries() == entries)
             first.withdraw()
             #expect(folder.entries().map(\.stateDirectory) == [two])
-            // The name is another's by now, who keeps it.
+            // Another program now has the name, and keeps it.
             #expect(symlink(two, directory + "/run/receivers/x") == 0)
             first.withdraw()
             #expect(folder.entries().map(\.name).first == "x")
@@ -53,7 +53,7 @@ import Testing
             _ = try self.stateDirectory(directory + "/run/receivers")
             #expect(chmod(directory + "/run/receivers", 0o755) == 0)
             #expect(folder.announce(state) == nil && folder.entries().isEmpty)
-            // Nor where no folder can be made, nor of what is not there.
+            // No announcement either if the folder cannot be created or the state directory does not exist.
             #expect(ReceiverFolder(in: directory + "/run/receivers/x").announce(directory + "/none") == nil)
             #expect(FileManager.default.createFile(atPath: directory + "/file", contents: nil))
             #expect(ReceiverFolder(in: directory + "/file").announce(state) == nil)

@@ -2,7 +2,7 @@ import KiiPushCore
 import SeededNumbers
 import Testing
 
-/// Architecture: the delays after a loss, and when the endpoint is fetched again.
+/// The delays after a lost connection, and the times at which the endpoint is fetched again.
 @Suite struct ReconnectPolicyTests {
     private func delays(
         _ loss: ReconnectPolicy.Loss,
@@ -57,7 +57,7 @@ import Testing
         #expect(delays.suffix(25).contains { $0 > .seconds(60) })
     }
 
-    /// An hour against a broker that refuses, or accepts and closes: neither hammered nor given up.
+    /// An hour against a broker that refuses connections, or accepts and closes them.
     @Test(arguments: [nil, .milliseconds(20)] as [Duration?], 0..<50 as Range<UInt64>)
     func anHourOfRefusalsIsACoupleOfAttemptsAMinute(lifetime: Duration?, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -100,7 +100,7 @@ import Testing
         #expect(closures == [true, true, true, true, false])
     }
 
-    /// The pass line of the simulation that `script/bench fleet` runs with a hundred thousand.
+    /// The limits of the simulation that `script/bench fleet` runs with a hundred thousand agents.
     @Test(arguments: [0, 30, 300])
     func aFleetComesBackSpreadOutAndSoon(outage: Double) {
         var arrivals: [Int: Int] = [:]
@@ -120,13 +120,13 @@ import Testing
             } while time < outage
             returns.append(time - outage)
         }
-        // With a fixed delay all of them would come in one second.
+        // With a fixed delay, all agents would return in the same second.
         #expect((arrivals.values.max() ?? 0) <= 5000 / 5)
         #expect(returns.count { $0 <= 180 } >= 5000 * 95 / 100)
     }
 
-    /// A link that is cut time after time, or a broker that restarts: its connections last 31 to 56 s, and it is away for 0 to
-    /// 2 s. An agent that is away for longer than 12 s is deaf to no purpose.
+    /// A link that is cut, or a broker that restarts, time after time. Each connection lasts 31 to 56 s, and each
+    /// outage 0 to 2 s. More than 12 s without a connection would lose time needlessly.
     @Test(arguments: 0..<50 as Range<UInt64>, [Duration.zero, .seconds(2)])
     func afterEachOfManyCutsItIsBackWithinTwelveSeconds(seed: UInt64, longestOutage: Duration) {
         var random = SeededGenerator(seed: seed)
@@ -151,7 +151,7 @@ import Testing
         #expect(worst <= .seconds(12))
     }
 
-    /// Connections that are cut after less than that, though not always.
+    /// Most connections last less than 30 s, but not all.
     @Test(arguments: 0..<50 as Range<UInt64>)
     func quickCutsAreFollowedUpAsSoonUnlessTheyGoOn(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -165,7 +165,7 @@ import Testing
         #expect(decisions.map(\.delay).max() ?? .zero <= .seconds(10))
     }
 
-    /// A broker that restarts before any connection has stood, and is back before the next attempt.
+    /// A broker that restarts within 30 s of each connection, and is back before the next attempt.
     @Test(arguments: 0..<50 as Range<UInt64>)
     func aBrokerThatIsSeenToBeGoneIsComeBackToAsSoon(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// It comes again at each connection, behind messages that take their time.
+    /// The broker repeats the offending packet in each connection, after messages whose handling takes time.
     @Test func whoBreaksTheProtocolTimeAfterTimeIsLeftAloneForLonger() {
         var policy = ReconnectPolicy()
         let delays = (0..<10).map { _ in

@@ -2,9 +2,9 @@ import Testing
 
 @testable import KiiPushCore
 
-/// How delivery's verdicts get into the record, and when acknowledgements do.
+/// The record of delivery's verdicts, and of the times of acknowledgements.
 @Suite struct RecordingTests {
-    /// 1000 s on the monotonic clock was 5000 s on the calendar.
+    /// 1000 s on the monotonic clock is 5000 s on the calendar.
     private let clock = TurnClock(now: .at(5000), instant: .seconds(1000))
 
     private func change(
@@ -81,7 +81,7 @@ import Testing
     @Test func knowsWhenRowsWereAcknowledged() {
         var times = AcknowledgementTimes()
         #expect(times.time(of: 1) == nil)
-        // 4 was not acknowledged: its connection was gone.
+        // Message 4 was not acknowledged, because its connection was gone.
         for sequence in [1, 2, 3, 5, 6] as [Int64] { times.note(sequence, at: .at(1)) }
         for sequence in [7, 8] as [Int64] { times.note(sequence, at: .at(2)) }
         let expected: [Timestamp?] = [nil, .at(1), .at(1), .at(1), nil, .at(1), .at(1), .at(2), .at(2), nil]

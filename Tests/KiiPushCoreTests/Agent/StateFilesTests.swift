@@ -4,7 +4,7 @@ import Testing
 @testable import KiiPushCore
 
 @Suite struct AgentStateTests {
-    /// Whatever the app's address is.
+    /// The agent's state also survives an address that is not a URL.
     @Test(arguments: ["https://api.kii.com/api", "no URL"])
     func whatIsWrittenCanBeRead(baseURL: String) throws {
         let app = KiiApp(appID: "app", appKey: "key", baseURL: baseURL)
@@ -35,7 +35,7 @@ import Testing
 }
 
 @Suite struct PrivateFileTests {
-    /// What somebody else may have put in the place of a file.
+    /// An entry that another user may have put in the place of a file.
     enum Obstacle: CaseIterable {
         case link
         case pipe
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    // The kernel's own file system has no disk to write through to, and says so.
+    // The file system of /proc has no disk, so `fsync` fails with EINVAL.
     @Test func aDirectoryThatCannotBeWrittenThroughIsNoFailure() throws {
         let directory = open("/proc", O_RDONLY | O_DIRECTORY)
         defer { close(directory) }
@@ -149,7 +149,7 @@ import Testing
         try withTemporaryDirectory { directory in
             let locks = try self.locks(directory)
             #expect(locks == "\(directory)/tmp/kii-push-\(geteuid())/installations")
-            // And the same for the next process.
+            // The next process finds the same directory.
             #expect(try self.locks(directory) == locks)
             var status = stat()
             #expect(stat(locks, &status) == 0)

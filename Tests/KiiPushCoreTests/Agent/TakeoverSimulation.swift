@@ -1,32 +1,32 @@
 import KiiPushCore
 import SeededNumbers
 
-/// One broker and several receivers on one installation: whoever connects knocks the one off that is connected.
+/// One broker, and several receivers of one installation. Each new connection closes the previous receiver's
+/// connection.
 struct TakeoverSimulation {
-    /// A receiver that comes back after a time of its own.
+    /// A receiver that reconnects after a pause of its own.
     struct Receiver {
-        /// How long it waits after its connection, of this lifetime, was closed.
+        /// The pause after a connection of this lifetime was closed.
         var pause: (Duration) -> Duration
-        /// When it connects next; `nil` while it is connected.
+        /// The time of the next connection; `nil` while the receiver is connected.
         var next: Duration? = .zero
-        /// After this it never comes again.
+        /// The time after which the receiver never reconnects.
         var leaves: Duration = .seconds(1_000_000)
     }
 
-    /// What a receiver of this project's own has said.
+    /// The decisions of an agent.
     final class Log {
-        /// When another receiver was recognised.
+        /// The times at which the agent recognised another receiver.
         var recognised: [Duration] = []
         var pauses: [Duration] = []
     }
 
     var receivers: [Receiver] = []
     private(set) var now = Duration.zero
-    /// Who connected when.
     private(set) var connections: [(at: Duration, receiver: Int)] = []
     private(set) var connected: (receiver: Int, since: Duration)?
 
-    /// Adds an agent with the policy as it is.
+    /// Adds an agent with the default policy.
     mutating func addAgent(seed: UInt64, startingAt start: Duration) -> Log {
         let log = Log()
         var random = SeededGenerator(seed: seed)
@@ -46,7 +46,7 @@ struct TakeoverSimulation {
         return log
     }
 
-    /// Adds a client of another make, which comes back after the same time always.
+    /// Adds a client of another make, which always reconnects after the same pause.
     mutating func addClient(pause: Duration, startingAt start: Duration) {
         self.receivers.append(Receiver(pause: { _ in pause }, next: start))
     }
@@ -65,14 +65,13 @@ struct TakeoverSimulation {
         self.now = end
     }
 
-    /// Lets the one that is connected now leave for good, or come back no more.
+    /// Ends a receiver for good, whether it is connected or not.
     mutating func stop(_ index: Int) {
         self.receivers[index].leaves = self.now
         self.receivers[index].next = nil
         if self.connected?.receiver == index { self.connected = nil }
     }
 
-    /// How many connections were made in the last hour.
     var connectionsInTheLastHour: Int { self.connections.count { $0.at > self.now - .seconds(3600) } }
 
     private var nextArrival: (Int, Duration)? {

@@ -2,7 +2,7 @@ import KiiPushCore
 import SeededNumbers
 import Testing
 
-/// Two receivers on one installation: recognised, and slowed down to a few connections an hour.
+/// Two receivers on one installation: the agents recognise each other and slow down to a few connections an hour.
 @Suite struct TakeoverSimulationTests {
     @Test(arguments: 0..<40 as Range<UInt64>)
     func twoAgentsRecogniseEachOtherAndSlowDown(seed: UInt64) {
@@ -11,11 +11,11 @@ import Testing
         let second = broker.addAgent(seed: seed * 2 + 1, startingAt: .seconds(4000))
         broker.run(until: .seconds(4000 + 600))
         #expect(first.recognised.count == 1 && second.recognised.count == 1)
-        // Five closures each, and no more than two dozen connections for it.
+        // Each agent needs five closures as evidence, which takes at most 24 connections.
         #expect(broker.connections.count <= 24)
         broker.run(until: .seconds(4000 + 3 * 3600))
-        // One of the two comes every 150 to 300 s and soon has to leave; the other stands meanwhile, and is back within
-        // 10 s. So somebody receives nearly all the time.
+        // One agent connects every 150 to 300 s and soon loses its connection. The other agent is connected otherwise,
+        // and reconnects within 10 s. So one of them receives nearly all the time.
         #expect((22...50).contains(broker.connectionsInTheLastHour))
         let visitor = first.pauses.last ?? .zero >= .seconds(150) ? first : second
         let holder = visitor === first ? second : first
@@ -35,7 +35,8 @@ import Testing
             #expect(agent.recognised.count == 1)
             #expect(own <= 24)
         } else {
-            // As regular as somebody's time limit, and seldom as it is.
+            // Such long and regular pauses look like a time limit of the broker. The agent then connects at most as
+            // often as the client.
             #expect(own <= 3600 / Int(pause))
         }
     }
@@ -50,14 +51,14 @@ import Testing
         broker.run(until: .seconds(8300))
         #expect(broker.connected?.receiver == 0)
         broker.run(until: .seconds(9000))
-        // A broker that restarts is no evidence any more.
+        // The dispute is forgotten, so one closure is no evidence of it.
         broker.addClient(pause: .seconds(1_000_000), startingAt: .seconds(9001))
         broker.run(until: .seconds(9100))
         #expect((first.pauses.last ?? .seconds(100)) <= .seconds(10))
         #expect(first.recognised.count == 1)
     }
 
-    /// The numbers before anybody is recognised: without them the two would go on as they began.
+    /// The comparison: without recognition the two never slow down.
     @Test func withoutRecognitionTheTwoWouldGoOn() {
         var configuration = ReconnectPolicy.Configuration()
         configuration.pattern.closures = .max

@@ -3,41 +3,44 @@
 
 #include <stdint.h>
 
-/// A disk for SQLite that runs full, fails, and forgets at a power cut what was not flushed.
+/// A disk for SQLite that runs full, fails, and loses unflushed writes at a power cut.
 ///
-/// It is SQLite's default file system (sqlite3_vfs) for every thread that uses one, and stands on the real one: files lie in
-/// a real directory. Of each file it keeps in memory what was written last, and what was flushed. The real file has what was
-/// written last when SQLite flushes or closes it, and when the process dies; not before. One thread at a time uses a disk, and its histories follow from its seed.
+/// It is SQLite's default file system (sqlite3_vfs) for every thread that selects a disk, and stores its files in a
+/// real directory. It keeps the latest and the flushed contents of each file in memory. The real file gets the latest
+/// contents only when SQLite flushes or closes it, and when the process dies. Only one thread at a time may use a disk.
+/// The seed decides all random choices.
 typedef struct simulated_disk simulated_disk;
 
-/// Makes it SQLite's default file system. Once, before anything is opened. 0 is success, else a code of SQLite's.
+/// Makes it SQLite's default file system. Call it once, before any database is opened. Returns 0, else an error code of
+/// SQLite.
 int simulated_disk_register(void);
 
 simulated_disk *simulated_disk_create(uint64_t seed);
-/// Every file has to be closed.
+/// All files must be closed.
 void simulated_disk_destroy(simulated_disk *disk);
-/// From now on this thread's files are on `disk`; NULL is the real file system.
+/// Puts the files of the calling thread on `disk` from now on; NULL: on the real file system.
 void simulated_disk_use(simulated_disk *disk);
 
-/// How many bytes SQLite's files may take, together with others that take `reserved`; 0 is no limit.
+/// Limits the bytes of SQLite's files plus the `reserved` bytes of other files; 0 is no limit.
 void simulated_disk_set_capacity(simulated_disk *disk, int64_t capacity);
 void simulated_disk_set_reserved(simulated_disk *disk, int64_t reserved);
-/// How many bytes are left; INT64_MAX without a limit.
+/// Returns the bytes that are left; INT64_MAX without a limit.
 int64_t simulated_disk_free(const simulated_disk *disk);
-/// Of a thousand writes, flushes and reads so many fail.
+/// Makes this number of a thousand writes, flushes and reads fail.
 void simulated_disk_set_failures(simulated_disk *disk, uint32_t writes, uint32_t flushes, uint32_t reads);
-/// How many writes, flushes, cuts and removals there have been.
+/// Returns the number of writes, flushes, truncations and removals so far.
 uint64_t simulated_disk_operations(const simulated_disk *disk);
 
-/// Calls `alarm` in place of the operation with this number (see simulated_disk_operations()), which fails. A write is done
-/// in part.
+/// Calls `alarm` instead of the operation with this number (see simulated_disk_operations()). The operation fails; a
+/// write writes only a part.
 void simulated_disk_set_alarm(simulated_disk *disk, uint64_t operation, void (*alarm)(void *context), void *context);
 
-/// The process has died: nothing is changed any more, every operation fails. 0 is success, else an errno value.
+/// Simulates the death of the process: from now on every operation fails and changes nothing. Returns 0, else an errno
+/// value.
 int simulated_disk_freeze(simulated_disk *disk);
-/// The power fails as well: of what was not flushed, each sector is on the disk or is not. 0 is success, else an errno value.
+/// Simulates a power cut: each unflushed sector may or may not reach the disk. Returns 0, else an errno value.
 int simulated_disk_cut_power(simulated_disk *disk);
-/// The next process begins. Every file has to be closed. After a power cut what is on the disk counts as flushed.
+/// Starts the next process. All files must be closed. After a power cut, the contents on the disk count as flushed.
 void simulated_disk_thaw(simulated_disk *disk);
 
 #endif
