@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Users and things as they are looked up, and the forms in which they sign in.
+/// Look-ups of users and things, and the forms of their sign-in.
 @Suite struct AccountLookupTests {
     private static let user = #"""
         {"userID":"u1","internalUserID":9223372036854775807,"loginName":"alice","displayName":"Al","country":"JP",

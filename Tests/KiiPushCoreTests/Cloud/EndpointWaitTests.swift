@@ -40,7 +40,7 @@ import Testing
         let answers = [
             HTTPResponse.status(503, fields: [HTTPField("Retry-After", "3")]), .status(503, body),
             .status(429, fields: [HTTPField("Retry-After", "Sun, 09 Sep 2001 01:46:44 GMT")]),
-            // The cloud's clock is behind.
+            // The cloud's clock is behind, so only the difference from `Date` counts.
             .status(
                 503,
                 fields: [
@@ -91,7 +91,8 @@ import Testing
         #expect(requests == 1 && sleeps.isEmpty)
     }
 
-    /// The client repeats what did not come through, and the wait what the cloud refused for now. Neither does both.
+    /// The client repeats a call whose answer is lost; the wait repeats a call that the cloud refuses for now. Only one
+    /// of them may repeat.
     @Test(arguments: [true, false])
     func aWaitLeavesLostAnswersToTheClient(isLost: Bool) async throws {
         let first: Result<HTTPResponse, TransportError> =

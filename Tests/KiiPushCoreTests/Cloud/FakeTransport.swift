@@ -1,7 +1,7 @@
 import KiiPushCore
 import Testing
 
-/// Answers from a list, in order, and keeps what it was asked.
+/// A transport that returns answers from a list in order, and records the requests.
 final class FakeTransport: HTTPTransport {
     private struct State {
         var answers: [Result<HTTPResponse, TransportError>]
@@ -54,7 +54,7 @@ extension KiiClient {
     }
 }
 
-/// Runs `body` with a client that gets `answers`, and returns what was asked and what came out.
+/// Runs `body` with a client that gets `answers`. Returns the requests and the result.
 func exchange<Output>(
     _ answers: HTTPResponse...,
     app: KiiApp = testApp,

@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What is read of a thing-if command.
 @Suite struct KiiCommandTests {
     private static func reply(_ results: String) -> String {
         #"{"commandID":"c1","commandState":"INCOMPLETE","actions":[],"actionResults":\#(results)}"#

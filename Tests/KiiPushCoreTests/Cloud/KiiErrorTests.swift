@@ -32,7 +32,7 @@ import Testing
         #expect(error.context == [:])
     }
 
-    /// Who waits signs in; nobody has to change anything.
+    /// The lock ends by itself, so a retry later signs in without any change.
     @Test func aLockedLoginPasses() async throws {
         func refusal(_ sentence: String) async throws -> KiiError {
             try await self.refusal(.status(400, #"{"error":"invalid_grant","error_description":"\#(sentence)"}"#))
@@ -98,7 +98,7 @@ import Testing
         #expect(error.description.hasSuffix(": \(advice)"))
     }
 
-    /// The answer names whom the token belongs to: so the token and the app key are good.
+    /// The answer names the token's owner, so the token and the app key are valid.
     @Test func saysWhichRightIsMissing() async throws {
         let answer = HTTPResponse.status(
             401, #"{"errorCode":"UNAUTHORIZED","message":"No.","authenticatedPrincipalID":"u1"}"#)
@@ -148,11 +148,11 @@ import Testing
 
     @Test(arguments: [
         ("abcd-1234", #"{"abcd-1234":1,"o":[{"x abcd-1234":2}]}"#, #"{"<redacted>":1,"o":[{"x <redacted>":2}]}"#),
-        // One character with what follows, so that the text as Swift compares it does not hold the secret.
+        // Swift joins the combining mark with the last character, so a comparison of characters would miss the secret.
         ("abcd-1234", #"{"a":"abcd-1234\u0301"}"#, #"{"a":"<redacted>\#u{301}"}"#),
         ("12345678", #"{"a":12345678,"b":-123456789e1}"#, #"{"a":"<redacted>","b":"<redacted>"}"#),
         ("12345678", #"{"a":1234567}"#, #"{"a":1234567}"#),
-        // The app's key is the beginning of the token.
+        // The app key is a prefix of the token.
         ("k-secret-and-more", #"{"a":"k-secret-and-more"}"#, #"{"a":"<redacted>"}"#),
     ])
     func echoedSecretsAreCutOutWhereverTheyStand(token: Secret, body: String, context: String) async throws {
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func echoedBasicCredentialsAndUserInfoAreCutOut() async throws {
-        // "a1:k-secret" and "alice:hunter2"
+        // The credentials are "a1:k-secret" and "alice:hunter2" in Base64.
         let body = #"""
             {"errorCode":"X","message":"Authorization: Basic YTE6ay1zZWNyZXQ= (YTE6ay1zZWNyZXQ=) or basic YWxpY2U6aHVudGVyMg",
             "url":"https://alice:hunter2@cloud.test/a?b=c@d","hint":"Basic authentication, https://cloud.test/@x"}
@@ -172,7 +172,7 @@ import Testing
         #expect(error.context["hint"] == "Basic authentication, https://cloud.test/@x")
     }
 
-    /// As web frameworks say it of their own.
+    /// Web frameworks send such words as their own errors.
     @Test(arguments: [#"{"status":403,"error":"Forbidden"}"#, #"{"error":"not_found"}"#])
     func aWordOfSomebodyElsesServerIsNoCode(body: String) async throws {
         #expect(try await !self.refusal(.status(403, body)).isOfCloud)

@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Lists are read as far as they are looked at, and no further.
+/// Lists load only the pages that the program reads.
 @Suite struct KiiListTests {
     private func page(_ ids: [String], next: String? = nil) -> HTTPResponse {
         let topics = ids.map { #"{"topicID":"\#($0)"}"# }.joined(separator: ",")

@@ -1,7 +1,7 @@
 import KiiPushCore
 import Testing
 
-/// One renewal for all that wait, whoever is cancelled and whatever fails.
+/// One renewal of the token serves all waiting calls, even if some are cancelled or the renewal fails.
 @Suite struct KiiSessionSharingTests {
     private let fixture = SessionFixture()
 
@@ -30,7 +30,7 @@ import Testing
         #expect(try #require(log.firstIndex(of: "store t1")) < firstUse)
     }
 
-    /// On one actor a task runs until it waits, so who was started after the first is known to wait for it.
+    /// On one actor each task runs until it waits. So the tasks after the first wait for the first task's renewal.
     @MainActor
     private func start(_ session: KiiSession) -> Task<Secret, any Error> {
         Task { @MainActor in try await session.token().token }
@@ -54,7 +54,7 @@ import Testing
         let tasks = (0..<4).map { _ in self.start(session) }
         await gate.arrived()
         await Task.yield()
-        // The second one, which would be next, has gone as well.
+        // The second task would take over, but is cancelled first.
         tasks[1].cancel()
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }

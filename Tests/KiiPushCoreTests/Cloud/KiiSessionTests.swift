@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// When a session takes another token, from where, and what it does with it.
+/// The times at which a session gets a new token, the source of the token, and its storage.
 @Suite struct KiiSessionTests {
     private let fixture = SessionFixture()
     private var cloud: TokenCloud { self.fixture.cloud }
@@ -74,7 +74,7 @@ import Testing
     @Test(arguments: [
         (KiiError(operation: KiiOperation(method: .get, path: "/"), status: 403, errorCode: KiiErrorCode.appDisabled)),
         (KiiError(operation: KiiOperation(method: .get, path: "/"), status: 404, errorCode: KiiErrorCode.topicNotFound)),
-        // The cloud knows who asks: it is the right that is missing.
+        // The cloud knows the caller, so the caller lacks the right and the token is valid.
         (KiiError(
             operation: KiiOperation(method: .get, path: "/"), status: 401, errorCode: KiiErrorCode.unauthorized,
             context: ["authenticatedPrincipalID": "u1"])),
@@ -147,7 +147,7 @@ import Testing
         #expect(self.cloud.refreshesAskedFor == ["r0", "r0"] && self.cloud.logins == 0)
     }
 
-    /// A refusal may have been a mistake, and nothing else is left to try.
+    /// The refusal may have been a mistake, and no other way to sign in is left.
     @Test(arguments: [(401, "UNAUTHORIZED"), (403, "WRONG_REFRESH_TOKEN"), (403, "FORBIDDEN")])
     func aRefusedRefreshTokenIsTriedAgainWhenNothingElseIsLeft(status: Int, code: String) async throws {
         let stored = AccessToken(principal: .user("u1"), token: "old", refreshToken: "r0")
@@ -168,7 +168,7 @@ import Testing
         self.cloud.change { $0.issued = 7 }
         let error = await #expect(throws: KiiError.self) { try await self.fixture.call(session) }
         #expect(error?.errorCode == KiiErrorCode.wrongToken)
-        // The refusal may have been a mistake: a later call finds the token as it was.
+        // The refusal may have been a mistake, so a later call uses the same token.
         self.cloud.change { $0.issued = 0 }
         try await self.fixture.call(session)
     }

@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What an error says of a call that may have been carried out all the same.
 @Suite struct LostAnswerTests {
     private static let words = "it may have been carried out all the same, and to repeat it may do it twice"
 

@@ -3,11 +3,11 @@ import TestSupport
 import Testing
 
 @Suite struct MessageSizeTests {
-    /// A message for one network alone, whose data takes `bytes` as JSON.
+    /// A message for only one network, whose data takes `bytes` bytes as JSON.
     private static func message(_ bytes: Int, over network: PushMessage.Network) -> PushMessage {
         let text = String(repeating: "x", count: bytes - #"{"k":""}"#.count)
         var message = PushMessage(data: ["k": JSONValue(text)], mqtt: nil)
-        // `aps` is always there.
+        // An APNs message always contains `aps`.
         if network == .apns { message.data = ["k": JSONValue(String(text.dropLast(#","aps":{}"#.count)))] }
         switch network {
         case .mqtt: message.mqtt = .init()

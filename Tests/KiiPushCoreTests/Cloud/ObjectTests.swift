@@ -5,14 +5,13 @@ import Testing
 @Suite struct ObjectTests {
     private let reference = ObjectReference("o1", in: Bucket("notes"))
 
-    /// The calls that send an object's fields.
     private static let writes: [@Sendable (KiiClient, JSONValue) async throws -> Void] = [
         { _ = try await $0.session(testToken).createObject($1, in: Bucket("notes")) },
         { try await $0.session(testToken).putObject($1, as: ObjectReference("o1", in: Bucket("notes"))) },
         { try await $0.session(testToken).patchObject($1, of: ObjectReference("o1", in: Bucket("notes"))) },
     ]
 
-    /// Fields that take `characters` as JSON, of which each but the frame is `character`.
+    /// Fields that take `characters` characters as JSON. All but the frame are `character`.
     private static func fields(_ characters: Int, of character: Character = "x") -> JSONValue {
         ["k": JSONValue(String(repeating: character, count: characters - #"{"k":""}"#.count))]
     }
@@ -38,7 +37,7 @@ import Testing
             let (requests, result) = await exchange(.status(200, #"{"objectID":"o"}"#)) { try await write($0, fields) }
             #expect(requests.map(\.body) == [fields.serialized()])
             guard case .failure(let error) = result else { continue }
-            #expect((error as? KiiResponseError)?.problem == .unexpectedStatus)  // a POST is answered with 201
+            #expect((error as? KiiResponseError)?.problem == .unexpectedStatus)  // A POST must be answered with 201.
         }
     }
 

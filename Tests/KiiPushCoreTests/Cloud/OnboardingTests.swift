@@ -129,7 +129,7 @@ private let onboardingReply = """
         #expect(requests.map(\.url) == ["https://Cloud.test:443/x/apps/a1/onboardings"])
     }
 
-    /// The token that onboarding brings is for one server, as all tokens are.
+    /// Onboarding returns a token of thing-if for the client. Tokens are valid for only one server.
     @Test(arguments: ["https://things.test/x", "https://cloud.test:8443/x", "http://cloud.test/x"])
     func thingIFMayHaveNoOtherServer(url: String) async throws {
         let app = KiiApp(

@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// One row: a reply that claims success, and what is wrong with it.
+/// One row: a reply with a status of success, and the JSON pointer of its mistake.
 struct ReplyRow: Sendable, CustomTestStringConvertible {
     var reply: String
     var pointer: String
@@ -73,7 +73,7 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
         try await self.expect(row) { try await $0.session(testToken).mqttEndpoint(of: "i1") }
     }
 
-    /// What is subscribed to is the installation's own topic and no other.
+    /// An agent subscribes only to its installation's own topic, so wildcards are refused.
     @Test(arguments: ["#", "a/+/b", "$SYS/x", "a\\u0000b", String(repeating: "t", count: 1025)])
     func anEndpointWithAnUnusableTopicIsRefused(topic: String) async throws {
         let reply = #"{"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"\#(topic)","username":"n","password":"p"}"#

@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What one call made of its answers.
+/// The requests, waits and result of one call.
 private struct Attempted<Output> {
     var requests: Int
     var sleeps: [Duration]
@@ -11,7 +11,7 @@ private struct Attempted<Output> {
 
 private typealias Answer = Result<HTTPResponse, TransportError>
 
-/// Which calls are repeated, after what, when, and how the answers to repetitions are read.
+/// The calls that the client repeats, the waits between attempts, and the meaning of answers to repetitions.
 @Suite struct RetryPolicyTests {
     private static let lost = Answer.failure(TransportError(.connectionLost, detail: "lost"))
     private static let late = Answer.failure(TransportError(.timedOut, detail: "late"))
@@ -101,7 +101,7 @@ private typealias Answer = Result<HTTPResponse, TransportError>
         #expect(attempted.requests == 2 && attempted.sleeps == [wait])
     }
 
-    /// Calls that use POST and may be made twice, and calls that do not use it and may not.
+    /// Calls with POST that may be repeated, and calls with other methods that may not.
     @Test(arguments: repeatable)
     private func theCallSaysWhetherItMayBeMadeTwice(_ row: RepeatableRow) async throws {
         let attempted = await self.attempt([Self.lost, .success(.status(500))], call: row.call)
@@ -184,7 +184,7 @@ private typealias Answer = Result<HTTPResponse, TransportError>
         #expect(throws: Never.self) { try repeated.result.get() }
         let first = await self.attempt([missing]) { try await $0.session(testToken).deleteTopic(Topic("news")) }
         #expect(#expect(throws: KiiError.self) { try first.result.get() }?.errorCode == KiiErrorCode.topicNotFound)
-        // The first request never got anywhere, so the 404 is about the topic.
+        // The first request was never sent, so the 404 means that the topic did not exist.
         let unsent = await self.attempt([Self.refused, missing]) {
             try await $0.session(testToken).deleteTopic(Topic("news"))
         }

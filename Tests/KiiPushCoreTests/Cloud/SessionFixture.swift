@@ -2,13 +2,13 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A session with its cloud, its clock and its store, all in the hands of the test.
+/// A session with its cloud, clock and store under the control of the test.
 final class SessionFixture: Sendable {
     struct StoreFailure: Error {}
 
     let cloud = TokenCloud()
     let time = Locked(testNow)
-    /// What was stored, and what was used for calls, in order.
+    /// Stores and uses of tokens, in order.
     let log = Locked<[String]>([])
     let storeFails = Locked(false)
 
@@ -16,7 +16,7 @@ final class SessionFixture: Sendable {
         KiiClient(app: testApp, transport: self.cloud, retry: .none, now: { self.time.withLock { $0 } })
     }
 
-    /// A session of the user `u1`, who signs in with a password unless there is none.
+    /// A session of the user `u1`. Without a password the session cannot sign in.
     func session(_ token: AccessToken? = nil, hasPassword: Bool = true) -> KiiSession {
         KiiSession(client: self.client, token: token) { [client] in
             guard hasPassword else { return nil }
@@ -27,7 +27,7 @@ final class SessionFixture: Sendable {
         }
     }
 
-    /// Asks whether a topic is there, as any call does that needs a token.
+    /// Makes a call that needs a token.
     func call(_ session: KiiSession) async throws {
         try await session.withToken { token in
             self.log.withLock { $0.append("use \(token.token.reveal())") }
@@ -38,7 +38,7 @@ final class SessionFixture: Sendable {
     func pass(_ duration: Duration) { self.time.withLock { $0 = $0 + duration } }
 }
 
-/// A closed gate; who comes is told of, and waits until it is opened or cancelled.
+/// A closed gate: reports each arriving task, which then waits until the gate opens or the task is cancelled.
 final class Gate: Sendable {
     private let arrivals: AsyncStream<Void>
     private let arrival: AsyncStream<Void>.Continuation
@@ -47,7 +47,7 @@ final class Gate: Sendable {
     init() { (self.arrivals, self.arrival) = AsyncStream.makeStream() }
 
     func pass() async throws {
-        // A stream for each who waits: cancelling one ends its stream.
+        // Each waiting task has its own stream, because cancelling a task ends its stream.
         let (opened, opening) = AsyncStream.makeStream(of: Void.self)
         self.waiting.withLock { $0.append(opening) }
         self.arrival.yield()
@@ -55,7 +55,7 @@ final class Gate: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Lets all through who are there.
+    /// Lets the waiting tasks through; later tasks wait again.
     func open() {
         let waiting = self.waiting.withLock { waiting in
             defer { waiting = [] }
@@ -64,6 +64,6 @@ final class Gate: Sendable {
         for one in waiting { one.yield() }
     }
 
-    /// Waits for the next one to come.
+    /// Waits for the next task to arrive.
     func arrived() async { for await _ in self.arrivals { break } }
 }

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// A clock on which sleeping takes no time; it keeps what it was asked for.
+/// A clock that sleeps in no time, and records the durations.
 final class RecordingClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -23,7 +23,7 @@ final class RecordingClock: Clock {
     }
 }
 
-/// A clock on which sleeping ends by cancellation only.
+/// A clock whose sleep ends only by cancellation.
 struct EndlessClock: Clock {
     let isSleeping: AsyncStream<Void>.Continuation
 

@@ -1,12 +1,12 @@
 import KiiPushCore
 
-/// A cloud that hands out numbered tokens for one user, and takes the newest one only. Each refresh token works once.
+/// A cloud that issues numbered tokens for one user and accepts only the newest token. Each refresh token works once.
 final class TokenCloud: HTTPTransport {
     struct State {
         var issued = 0
-        /// Answers for the coming token requests, before the cloud does its own work; `nil` lets one through.
+        /// Answers to the next token requests, before the cloud's own answers; `nil` passes a request to the cloud.
         var interruptions: [Result<HTTPResponse, TransportError>?] = []
-        /// Seconds; `nil` leaves `expires_in` out.
+        /// The lifetime in seconds; `nil` leaves `expires_in` out.
         var lifetime: Int?
         var grantsRefreshTokens = true
         var isAnswerLost = false
@@ -22,7 +22,7 @@ final class TokenCloud: HTTPTransport {
 
     var logins: Int { self.state.withLock { $0.logins } }
     var refreshesAskedFor: [String] { self.state.withLock { $0.refreshesAskedFor } }
-    /// The tokens that calls were made with.
+    /// The tokens of the calls so far.
     var calls: [String] { self.state.withLock { $0.calls } }
 
     func perform(_ request: HTTPRequest) async throws -> HTTPResponse {

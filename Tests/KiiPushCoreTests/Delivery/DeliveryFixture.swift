@@ -1,6 +1,6 @@
 @testable import KiiPushCore
 
-/// What tests wait for, in the order of its coming. Waiting is an event, never a sleep.
+/// Entries in the order of their arrival. A test can wait for entries without sleeping.
 final class Journal<Entry: Sendable & Equatable>: Sendable {
     private struct State {
         var entries: [Entry] = []
@@ -21,7 +21,7 @@ final class Journal<Entry: Sendable & Equatable>: Sendable {
         for continuation in ready { continuation.resume() }
     }
 
-    /// Waits until there are `count` entries, and returns the first of them.
+    /// Waits until there are `count` entries, and returns the first `count`.
     @discardableResult
     func first(_ count: Int) async -> [Entry] {
         await withCheckedContinuation { continuation in
@@ -36,7 +36,7 @@ final class Journal<Entry: Sendable & Equatable>: Sendable {
     }
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that only moves when the test advances it.
 final class TestClock: Sendable {
     private let time = Locked(MonotonicInstant.seconds(1000))
 
@@ -47,7 +47,6 @@ final class TestClock: Sendable {
     func advance(_ duration: Duration) { self.time.withLock { $0 = $0 + duration } }
 }
 
-/// Calls a closure for each message.
 struct ClosureHandler: RemoteNotificationHandler {
     let body: @Sendable (ReceivedMessage, DeliveryContext, FetchCompletion) -> Void
 
@@ -78,7 +77,7 @@ struct TestReceiver: KiiPushCore.Receiver {
     var handler: any NotificationHandler
     var routing: @Sendable (ReceivedMessage, DeliveryContext) -> DeliveryRoute = { _, _ in .handler }
 
-    /// As of a program without states of its own.
+    /// The state for a program that reports no states of its own.
     func state(of message: QueuedMessage) -> LifecycleState {
         message.openedBy?.opensProgram == true ? .inactive : .active
     }
@@ -88,12 +87,12 @@ struct TestReceiver: KiiPushCore.Receiver {
     }
 }
 
-/// Listens to delivery for one installation.
+/// Records delivery's events for one installation.
 final class JournalListener: Sendable {
     let events = Journal<MessageEvent>()
     /// Reasons for fewer handlers, and "recovered".
     let stalls = Journal<String>()
-    /// What else is told.
+    /// All other events.
     let others = Locked<[PushEvent]>([])
     let observer: HubObserver
 
@@ -111,7 +110,7 @@ final class JournalListener: Sendable {
     }
 }
 
-/// A store in memory that a test may put messages into, and that remembers what it was told, but for when attempts ran.
+/// A store in memory that records all changes without the times of attempts. The test can insert messages.
 final class JournalStore: ImmediateStore, Sendable {
     let changes = Journal<MessageChange>()
     private let rows = Locked(TestRows())
@@ -127,7 +126,7 @@ final class JournalStore: ImmediateStore, Sendable {
         self.rows.withLock { rows in for message in messages { rows.insert(message) } }
     }
 
-    /// Where a message stands; `nil` if it is not there.
+    /// The state of a message; `nil` if the store lacks the message.
     func standing(_ sequence: Int64) -> TestRows.Standing? { self.rows.withLock { $0[sequence] } }
 
     func installation(id: String, of owner: InboxOwner?) -> Int64 { 1 }
@@ -163,7 +162,7 @@ final class JournalStore: ImmediateStore, Sendable {
     }
 }
 
-/// Delivery on a loop of its own, with real threads, over a store of the test's and by the test's clock.
+/// Delivery on its own loop, with real threads, a store of the test and a clock of the test.
 final class DeliveryFixture: Sendable {
     let store: JournalStore
     let clock: TestClock
@@ -199,13 +198,13 @@ final class DeliveryFixture: Sendable {
 
     deinit { self.end() }
 
-    /// As a runtime ends.
+    /// Ends as a runtime does.
     func end() {
         self.workers.shutdown()
         self.loop.shutdown()
     }
 
-    /// Messages wait in the store that did not.
+    /// Inserts messages into the store, as waiting messages.
     func deliver(_ messages: [StoredMessage]) {
         self.loop.submit { [store = self.store, pipeline = self.pipeline] in
             store.insert(messages)
@@ -213,7 +212,7 @@ final class DeliveryFixture: Sendable {
         }
     }
 
-    /// A message comes from the network.
+    /// Receives a message from the network.
     func receive(_ text: String, topic: String = "t", originalLength: Int? = nil) {
         self.loop.submit { [pipeline = self.pipeline] in
             let message = MQTTSession.InboundMessage(
@@ -223,16 +222,16 @@ final class DeliveryFixture: Sendable {
         }
     }
 
-    /// Lets time pass, and delivery do what is due then.
+    /// Advances the clock, and waits for all work that is due.
     func advance(_ duration: Duration) async {
         self.clock.advance(duration)
         await self.settle()
     }
 
-    /// Lets delivery do all that can be done now but by handlers.
+    /// Waits until delivery has done everything except the work of handlers.
     func settle() async { _ = await self.wait(for: .writing).value() }
 
-    /// Whether it comes to this within this time on the test's clock.
+    /// Whether the event comes within `limit` on the test's clock.
     func wait(for event: Wait.Event, within limit: Duration = .seconds(1_000_000)) -> OneShot<Bool> {
         let hasCome = OneShot<Bool>()
         let deadline = self.clock.now + limit
@@ -246,7 +245,7 @@ final class DeliveryFixture: Sendable {
     func detach() { self.loop.submit { [pipeline = self.pipeline] in pipeline.value.detach(installation: 1) } }
     func drain() { self.loop.submit { [pipeline = self.pipeline] in pipeline.value.drain() } }
 
-    /// What happened to messages, of the turns that are over.
+    /// Events of messages, up to the last finished turn.
     var events: [MessageEvent.Kind] { self.listener.events.entries.map(\.kind) }
 
     var memoryWeight: Int {
@@ -256,13 +255,13 @@ final class DeliveryFixture: Sendable {
     }
 }
 
-/// A connection that remembers which acknowledgements it was to send.
+/// A connection that records its acknowledgements.
 final class TestLink: MessageLink, Sendable {
     let installation: Int64
     let topic: String
-    /// Tickets, as far as they were sent.
+    /// The tickets of sent acknowledgements.
     let acknowledged = Journal<UInt64>()
-    /// What a message that the broker marks as a duplicate may repeat.
+    /// The row that a message with DUP may repeat.
     let candidate = Locked<Int64?>(nil)
     private let state = Locked<(isQueued: Bool, unsent: [UInt64])>((false, []))
 

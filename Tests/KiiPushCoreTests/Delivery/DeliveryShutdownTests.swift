@@ -4,22 +4,22 @@ import Testing
 @testable import KiiPushCore
 
 @Suite struct DeliveryShutdownTests {
-    /// How many threads of this process have this name.
+    /// The number of threads of this process with this name.
     private func threadCount(_ name: String) -> Int {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return tasks.count { task in
-            // A thread may end while its name is being read.
+            // A thread may end while the test reads its name.
             (try? String(contentsOfFile: "/proc/self/task/\(task)/comm", encoding: .utf8)) == name + "\n"
         }
     }
 
-    /// Delivery to a handler, on threads of this name.
+    /// Delivery to a handler, on threads with this name.
     private func fixture(_ name: String, _ handler: any NotificationHandler) async throws -> DeliveryFixture {
         let threads = DeliveryThreads { _, body throws(SystemError) in try OSThread(name: name, body) }
         return try await DeliveryFixture(TestReceiver(handler: handler), threads: threads)
     }
 
-    /// A thread that was in a handler is not waited for; it ends a moment after it has returned.
+    /// Shutdown does not wait for a thread in a handler. The thread ends a moment after its handler returns.
     private func waitUntilGone(_ name: String) async {
         while self.threadCount(name) > 0 { await Task.yield() }
     }
@@ -50,7 +50,7 @@ import Testing
         await started.first(1)
         fixture.workers.shutdown()
         fixture.workers.shutdown()
-        // The kernel lists a thread for a moment longer than it runs.
+        // The kernel lists a thread for a moment after its end.
         while self.threadCount(name) > 1 { await Task.yield() }
         #expect(self.threadCount(name) == 1)
         release.signal()
@@ -74,14 +74,14 @@ import Testing
             })
         fixture.deliver([.push(1)])
         await started.first(1)
-        // Its task is cancelled, so that it ends soon.
+        // The shutdown cancels the handler's task.
         fixture.workers.shutdown()
         await counted.first(1)
         await fixture.settle()
         #expect(fixture.store.changes.entries == [])
     }
 
-    /// A handler that answers at once and goes on for as long as the test likes.
+    /// A handler that answers at once and returns after `release`.
     private func fixtureWithEarlyAnswer(
         _ release: DispatchSemaphore, _ answered: Journal<Bool>
     ) async throws -> DeliveryFixture {
@@ -119,7 +119,7 @@ import Testing
         let order = await counted.first(2)
         let completions = held.withLock { $0 }
         held.withLock { $0 = [] }
-        // The loop hears of the first answer in its last turn alone.
+        // The loop is blocked, so it takes the first answer in its last turn.
         let (isBusy, release) = (Journal<Int>(), DispatchSemaphore(value: 0))
         fixture.loop.submit {
             isBusy.add(1)
@@ -165,7 +165,7 @@ import Testing
         fixture.drain()
         let isDrained = fixture.wait(for: .calls(of: nil), within: .seconds(10))
         #expect(await fixture.store.changes.first(4) == (2...5).reversed().map { .change($0, .back()) })
-        // What comes now waits in the store.
+        // A message that arrives now waits in the store.
         fixture.receive(#"{"topic":"a","objectScopeType":"APP","objectScopeAppID":"x"}"#)
         await fixture.settle()
         #expect(fixture.store.standing(6) == .waiting)
@@ -191,14 +191,13 @@ import Testing
         let isDrained = fixture.wait(for: .calls(of: nil), within: .seconds(10))
         await fixture.advance(.seconds(11))
         #expect(await !isDrained.value())
-        // It stays in hand: nothing was said about it.
+        // The message stays in state `inHand`, because its handler has not answered.
         #expect(fixture.store.changes.entries == [])
         #expect(fixture.store.standing(1) == .inHand)
         gate.add(1)
     }
 
-    /// The clock stands still, so this ends by delivery's being idle or not at all. What is read from the store at the
-    /// start may still be under way.
+    /// The clock stands still, so the deadline cannot end this wait. Reads from the start may still be running.
     @Test func anIdleDeliveryDrainsWithoutWaitingForTheDeadline() async throws {
         let fixture = try await DeliveryFixture(ClosureHandler { _, _, _ in })
         fixture.drain()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import KiiPushCore
 
-/// A system that gives no threads delays delivery, says so once, and loses nothing.
+/// If the system cannot start a thread, delivery waits, reports the stall once, and loses no message.
 @Suite struct DeliveryThreadTests {
-    /// Gives as many threads as it is told.
+    /// Starts only a limited number of threads.
     private final class ScarceThreads: Sendable {
         private let left: Locked<Int>
         let refusals = Journal<Int32>()
@@ -41,7 +41,7 @@ import Testing
         let stall = "no thread can be started: Resource temporarily unavailable"
         #expect(fixture.listener.stalls.entries == [stall])
         #expect(scarce.refusals.entries == [EAGAIN])
-        // Nothing is tried before the pause is over, and nothing is told twice.
+        // Delivery does not retry before the pause ends, and reports nothing twice.
         fixture.deliver([.push(2)])
         await fixture.settle()
         await fixture.advance(.milliseconds(900))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// What a completion does that `CompletionMisuseTests` cannot see from outside.
+/// Behaviour of a completion that `CompletionMisuseTests` cannot see from outside.
 @Suite struct FetchCompletionTests {
     private typealias Answers = Journal<Bool>
 
@@ -17,7 +17,6 @@ import Testing
         #expect(await answers.first(2) == [true, true])
     }
 
-    /// Keeps what was answered.
     private final class Channel: AnswerChannel {
         let verdicts = Locked<[HandlerVerdict]>([])
 
@@ -34,12 +33,12 @@ import Testing
     @Test func reasonsAreCutHoweverFewCharactersTheyAre() {
         let channel = Channel()
         let ticket = AnswerTicket(sequence: 1)
-        // One character, to Swift.
+        // Swift counts one character.
         let long = "e" + String(repeating: "\u{301}", count: 100_000)
         FetchCompletion(channel, ticket).reject(long)
         FetchCompletion(channel, ticket).fail(Wordy(description: long))
         let cut = "e" + String(repeating: "\u{301}", count: 499)
-        // Letting go of a completion answers too, which does not count.
+        // Releasing a completion also sends an answer, which does not count.
         let verdicts = channel.verdicts.withLock { $0 }
         #expect(verdicts == [.rejected(cut), .unanswered, .threw(cut), .unanswered])
     }

@@ -143,8 +143,8 @@ import Testing
     }
 }
 
-/// Makes a handler of the deprecated form without naming it in code that is not deprecated: as a program would that
-/// has not moved on yet, but without its warning.
+/// Creates a handler of the deprecated form without naming the form in code that is not deprecated. So the test behaves
+/// like an old program, but compiles without a warning.
 func deprecatedHandler(_ called: Journal<String>, besides form: String? = nil) -> any NotificationHandler {
     let maker: any HandlerMaker = DeprecatedMaker()
     return maker.make(called, form)

@@ -57,7 +57,7 @@ import Testing
                 case 0: DispatchQueue.global().async { counted.add(completion(.newData)) }
                 case 1: Task { counted.add(completion(.newData)) }
                 case 2:
-                    // One of the two counts, whichever comes first.
+                    // Only the first of the two answers counts.
                     Task { counted.add(completion(.noData)) }
                     counted.add(completion(.newData))
                 default: counted.add(completion(.newData))
@@ -125,7 +125,7 @@ import Testing
         }
         #expect(text.contains("JSON") || text.contains("payload"))
         #expect(!text.contains("not json"))
-        // Whether somebody takes a command depends on the handler.
+        // A command is received before its handler is chosen, because only some handlers take commands.
         #expect(events[3...] == [.received, .dead(.command, attempt: nil)])
         #expect(await fixture.store.changes.first(1) == [.change(4, .dead(.command))])
         #expect((1...4).map { fixture.store.standing($0) } == [.dead, .dead, .dead, .dead])
@@ -176,7 +176,7 @@ import Testing
         #expect(kinds == [.received, .started(attempt: 1), .failed(attempt: 1, .failed, retryAfter: .seconds(1))])
         await fixture.store.changes.first(1)
         await fixture.advance(.seconds(1))
-        // That it is read from the store again is no news.
+        // Reading the message from the store again is not an event.
         #expect(
             await fixture.listener.events.first(5).dropFirst(3).map(\.kind) == [
                 .started(attempt: 2), .done(.noData, attempt: 2, isLate: false),

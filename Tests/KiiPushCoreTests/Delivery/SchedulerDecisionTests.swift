@@ -2,7 +2,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// What a person decides about messages.
+/// A person's decisions about messages.
 @Suite struct SchedulerDecisionTests {
     private static let done = HandlerVerdict.result(.newData)
 
@@ -38,7 +38,7 @@ import Testing
             scheduler.commit()
             scheduler.settle()
         }
-        // The first is about to be written down, and the others wait for it.
+        // The attempt of message 1 is being written, and the other messages wait for message 1.
         #expect(scheduler.release(1) == nil)
         #expect(scheduler.release(3) == nil)
         scheduler.holdsCommits = false
@@ -46,7 +46,7 @@ import Testing
         #expect(scheduler.memoryWeight == 0)
     }
 
-    /// A message whose every attempt has timed out, and somebody still holds a completion of it.
+    /// A message whose only attempt timed out, while a completion of that attempt still exists.
     private func deadLetter() throws -> (TestScheduler, TestCall) {
         let scheduler = TestScheduler.open { $0.retryDelays = [] }
         scheduler.receive(1)
@@ -125,9 +125,9 @@ import Testing
     }
 }
 
-/// A handler leaves messages to a later run.
+/// A handler defers messages to a later run.
 @Suite struct SchedulerSetAsideTests {
-    /// A scheduler in strict order whose handler has left message 1, which had failed twice, to a later run.
+    /// A scheduler in strict order. The handler deferred message 1, which had failed twice.
     private func scheduler() throws -> TestScheduler {
         let scheduler = TestScheduler.open { $0.isStrictlyOrdered = true }
         scheduler.store([.push(1).with { $0.attempts = 2 }, .push(2)])
@@ -135,7 +135,7 @@ import Testing
         #expect(call.sequences == [1, 2])
         scheduler.answer(call, .setAside, at: 0)
         #expect(scheduler.changes() == [.change(1, .setAside, attempts: 2)])
-        // It holds nobody up.
+        // The deferred message does not hold up message 2.
         #expect(call.sequence == 2)
         #expect(scheduler.memoryWeight == 1)
         scheduler.answer(call, .result(.newData), at: 0)

@@ -3,7 +3,7 @@ import Testing
 @testable import KiiPushCore
 
 extension TestScheduler {
-    /// Takes turns until there is nothing to be done at this time but by workers.
+    /// Takes turns until only workers can do more at this time.
     func turn(at seconds: Double) {
         self.clock.set(.seconds(seconds))
         for _ in 0..<1000 {

@@ -4,14 +4,14 @@
 final class TestCall {
     fileprivate let call: DeliveryCall
     fileprivate(set) var position = 0
-    /// Whether a worker is at it.
+    /// Whether a worker still runs the call.
     fileprivate(set) var isHeld = true
 
     fileprivate init(_ call: DeliveryCall) { self.call = call }
 
-    /// What the call was handed out with.
+    /// The messages that the call got at its start.
     var sequences: [Int64] { self.call.messages.map(\.sequence) }
-    /// The message that its handler was called with last.
+    /// The message with which the handler was called last.
     var message: QueuedMessage { self.call.messages[self.position] }
     var sequence: Int64 { self.message.sequence }
     var attempt: Int { self.message.attempts + 1 }
@@ -21,25 +21,25 @@ final class TestCall {
     }
 }
 
-/// A scheduler in the hands of a test, which says what time it is and plays the workers; the rows of the store are in
-/// a dictionary. It is told what happens, and what it wants is done, in the order in which ``Pipeline`` does it.
+/// A scheduler whose clock and workers are the test, and whose store is a dictionary of rows. It gets events and
+/// carries out decisions in the same order as ``Pipeline``.
 @dynamicMemberLookup
 final class TestScheduler {
     var scheduler: Scheduler
     var rows = TestRows()
-    /// Nothing is written: changes and claims stay in ``pending``.
+    /// Whether the store writes nothing: changes and claims stay in ``pending`` and ``claims``.
     var holdsCommits = false
-    /// Claims cannot be answered.
+    /// Whether the store cannot read rows.
     var failsReads = false
-    /// Between a look at a call whose time is over and the end of its attempt.
+    /// Runs after the scheduler found an overdue call and before its attempt ends.
     var whenOverdue: (() -> Void)?
-    /// What is to be written next.
+    /// Changes for the next commit.
     var pending: [MessageChange] = []
     var claims: [StoreClaim] = []
     var arrivals: [StoredMessage] = []
-    /// What was claimed until now.
+    /// All claims so far.
     var asked: [StoreClaim] = []
-    // What has come of it, and nobody has looked at.
+    // Results that the test has not read yet.
     var written: [MessageChange] = []
     var happened: [DeliveryNote] = []
     var stallsTold: [DeliveryStall?] = []
@@ -51,7 +51,7 @@ final class TestScheduler {
         var configuration = DeliveryConfiguration()
         change(&configuration)
         self.scheduler = Scheduler(configuration: configuration)
-        // As if handlers had been quick for long: a call brings all that its source has.
+        // Batches as after many quick handlers: a call gets all messages of its source.
         self.scheduler.batch = 1024
         self.rows = rows
         let clock = self.clock
@@ -60,7 +60,7 @@ final class TestScheduler {
         self.clock.set(.seconds(0))
     }
 
-    /// One that has read everything that its store held, which was nothing.
+    /// A scheduler that has read its empty store.
     static func open(
         installations: [Int64] = [1], _ change: (inout DeliveryConfiguration) -> Void = { _ in }
     ) -> TestScheduler {
@@ -92,17 +92,17 @@ final class TestScheduler {
     func joined(_ sequence: Int64) { self.scheduler.joined(sequence, installation: 1) }
     func record(_ change: MessageChange) { self.pending.append(change) }
 
-    /// Whether a message of so many bytes may be in hand as soon as it is stored.
+    /// Whether a message of this size may go straight into memory when it is stored.
     func admit(_ source: SourceID, bytes: Int = 0) -> Bool { self.scheduler.admit(source, bytes: bytes) }
 
-    /// Messages come from the network, to be stored in the next turn.
+    /// Receives messages from the network, which the next turn stores.
     func receive(_ sequences: Int64..., of source: String = "a") {
         self.receive(sequences.map { .push($0, source: source) })
     }
 
     func receive(_ messages: [StoredMessage]) { self.arrivals += messages }
 
-    /// Messages wait in the store that did not.
+    /// Inserts messages into the store, as waiting messages.
     func store(_ messages: [StoredMessage], goesFirst: Bool = false) {
         for message in messages {
             self.rows.insert(message)
@@ -115,9 +115,9 @@ final class TestScheduler {
             message.sequence, source: message.source, installation: message.installation, goesFirst: goesFirst)
     }
 
-    /// A person decides about a message.
+    /// Prepares a person's decision about a message.
     ///
-    /// - Returns: since when its handler has been running, if that is why nothing is changed.
+    /// - Returns: the start of the handler's call if the handler is running; the scheduler then changes nothing.
     @discardableResult
     func release(_ sequence: Int64) -> MonotonicInstant? {
         self.collectAnswers(closing: sequence)
@@ -128,14 +128,14 @@ final class TestScheduler {
         return nil
     }
 
-    /// A person has a message tried again that was given up on.
+    /// Retries a dead letter, as a person does.
     func requeue(_ sequence: Int64) {
         self.release(sequence)
         self.rows.requeue(sequence)
         if let message = self.rows.message(sequence) { self.appeared(message) }
     }
 
-    /// The machine sleeps.
+    /// Simulates a sleep of the machine.
     func sleep(_ duration: Duration) {
         self.rows.bringForward(by: duration)
         self.scheduler.machineSlept(at: self.now)
@@ -143,10 +143,10 @@ final class TestScheduler {
 
     // MARK: - What has come of it since the last time
 
-    /// What was written, without when attempts ran.
+    /// The written changes, without the times of attempts.
     func changes() -> [MessageChange] { self.takeWritten().map(\.untimed) }
 
-    /// When the attempts ran that led to what was written.
+    /// The attempts of the written changes.
     func attempts() -> [MessageChange.Attempt?] { self.takeWritten().map(\.attempt) }
 
     private func takeWritten() -> [MessageChange] {
@@ -166,7 +166,8 @@ final class TestScheduler {
 
     // MARK: - Workers
 
-    /// A worker takes the next call, if there is one and a place for it, and calls the handler of its first message.
+    /// Lets a worker take the next call, if the queue has a call and a free place. Calls the handler of the first
+    /// message.
     func start(at seconds: Double) -> TestCall? {
         self.turn(at: seconds)
         while let taken = self.queue.take() {
@@ -178,14 +179,14 @@ final class TestScheduler {
         return nil
     }
 
-    /// The handler answers and returns; its worker goes on with the call's next message if it may.
+    /// The handler answers and returns. Its worker continues with the next message of the call if the call may go on.
     func answer(_ call: TestCall, _ verdict: HandlerVerdict, at seconds: Double) {
         self.clock.set(.seconds(seconds))
         _ = self.box.answer(call.ticket, verdict)
         self.end(call, at: seconds)
     }
 
-    /// The handler answers, or whoever holds its completion, and its call goes on or has returned before.
+    /// The holder of the completion answers, before or after the handler returned.
     @discardableResult
     func reply(_ call: TestCall, _ verdict: HandlerVerdict, at seconds: Double) -> Bool {
         self.clock.set(.seconds(seconds))
@@ -194,24 +195,24 @@ final class TestScheduler {
         return counts
     }
 
-    /// Whoever holds its completion answers, and the loop has not taken a turn yet.
+    /// The holder of the completion answers, before the loop's next turn.
     func replyBetweenTurns(_ call: TestCall, _ verdict: HandlerVerdict) -> Bool {
         self.box.answer(call.ticket, verdict)
     }
 
-    /// The handler returns. If it has not answered, somebody holds its completion.
+    /// The handler returns. If it has not answered, its completion still exists.
     func end(_ call: TestCall, at seconds: Double) {
         self.clock.set(.seconds(seconds))
         self.endBetweenTurns(call)
         self.turn(at: seconds)
     }
 
-    /// The handler returns, and the loop has not taken a turn yet.
+    /// The handler returns, before the loop's next turn.
     func endBetweenTurns(_ call: TestCall) {
         self.follow(self.box.returned(call.call, isYielding: false, at: self.now), call)
     }
 
-    /// The message is shown to the user, which takes until `show` returns.
+    /// Shows the message to the user during `show`.
     func present(_ call: TestCall, _ show: () -> Bool) -> Bool? { self.box.present(call.call.id, show) }
 
     private func follow(_ step: AnswerBox.Step, _ call: TestCall) {
@@ -223,9 +224,9 @@ final class TestScheduler {
         }
     }
 
-    /// Has every message that may start come to this, as soon as it is called.
+    /// Answers each message that may start with `verdict`, as soon as its handler is called.
     ///
-    /// - Returns: in which order they were called.
+    /// - Returns: the messages in the order of their calls.
     func run(at seconds: Double, _ verdict: HandlerVerdict = .result(.newData)) -> [Int64] {
         var order: [Int64] = []
         while let call = self.start(at: seconds) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// What users do with notifications.
+/// A user's reactions to notifications.
 @Suite struct SchedulerOpeningTests {
     private static let done = HandlerVerdict.result(.newData)
 
@@ -10,7 +10,8 @@ import Testing
         DeliveryOpening(.push(sequence), action: .custom("reply"))
     }
 
-    /// What is written of an opening: at once, and if the message is in memory once more when it is not.
+    /// The change for an opening. The scheduler writes it at once, and again with `isRecorded` when the attempt of a
+    /// message in memory ends.
     private func opened(_ sequence: Int64 = 1, isRecorded: Bool = false) -> MessageChange {
         var opening = self.opening(sequence)
         opening.isRecorded = isRecorded
@@ -44,7 +45,7 @@ import Testing
         scheduler.receive(2, 3, 4)
         scheduler.turn(at: 2)
         scheduler.opened(self.opening())
-        // One was handed out before.
+        // Message 2 was handed out before the opening.
         #expect(scheduler.run(at: 3) == [2, 1, 3, 4])
     }
 
@@ -54,16 +55,16 @@ import Testing
         let call = try #require(scheduler.start(at: 0))
         scheduler.opened(self.opening())
         scheduler.turn(at: 0)
-        // Noted at once, so that a crash does not lose it.
+        // Written at once, so that a crash does not lose the opening.
         #expect(scheduler.changes() == [self.opened()])
         #expect(scheduler.rows[1] == .inHand)
         scheduler.answer(call, .presented, at: 1)
-        // The record says it once.
+        // The second change adds no event to the record.
         #expect(scheduler.changes() == [.change(1, .presented), self.opened(isRecorded: true)])
         #expect(scheduler.start(at: 1)?.message.openedBy == .custom("reply"))
     }
 
-    /// A message whose attempt has timed out, and somebody still holds its completion.
+    /// A message whose attempt timed out, while a completion of that attempt still exists.
     private func timedOut(_ change: (TestScheduler) -> Void = { _ in }) throws -> (TestScheduler, TestCall) {
         let scheduler = TestScheduler.open()
         scheduler.receive(1)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// In which order the messages of a source start; with strict order also past retries and restarts.
+/// The order in which the messages of a source start; with strict order also across retries and restarts.
 @Suite struct SchedulerOrderTests {
     private static let done = HandlerVerdict.result(.newData)
 
@@ -24,7 +24,7 @@ import Testing
         let scheduler = TestScheduler.open()
         scheduler.receive(1)
         #expect(scheduler.run(at: 0) == [1])
-        // The place of its source is free, and stays free once.
+        // The source's place is free, and detaching must not free it a second time.
         scheduler.detach()
         scheduler.attach()
         scheduler.turn(at: 1)
@@ -44,7 +44,7 @@ import Testing
         scheduler.turn(at: 1)
         scheduler.end(next, at: 1)
         #expect(scheduler.reply(next, Self.done, at: 1))
-        // Due again, it goes before those that came after it.
+        // After its pause the message starts before later messages.
         #expect(scheduler.run(at: 1) == [1, 3])
     }
 
@@ -53,7 +53,7 @@ import Testing
         scheduler.receive(1, 2)
         scheduler.receive(3, of: "b")
         scheduler.answer(try #require(scheduler.start(at: 0)), .result(.failed), at: 0)
-        // Its queue is given back, so that it takes no memory from others.
+        // With strict order the rest of the source's queue leaves memory, so that other sources can use the memory.
         #expect(
             scheduler.changes() == [.change(1, .again(after: 1, .failed), attempts: 1), .change(2, .back())])
         #expect(scheduler.run(at: 0) == [3])
@@ -137,12 +137,12 @@ import Testing
         let scheduler = self.restarted(
             paused: [.push(1).with { $0.attempts = 1 }],
             suspects: [.push(2), .push(3, source: "b"), .push(4)], waiting: [.push(5), .push(6, source: "b")])
-        // Those of other sources need not wait for it.
+        // Messages of other sources do not wait for the retry of message 1.
         #expect(scheduler.run(at: 0) == [3, 6])
         #expect([scheduler.rows[2], scheduler.rows[4], scheduler.rows[5]] == [.inHand, .inHand, .waiting])
         _ = scheduler.changes()
         #expect(scheduler.run(at: 5) == [1, 2, 4, 5])
-        // Alone also then, with the attempt recorded first.
+        // They still run alone, after their attempt was written.
         #expect(scheduler.changes().filter { $0.verdict == .inHand }.map(\.sequence) == [2, 4])
     }
 

@@ -2,11 +2,10 @@ import Testing
 
 @testable import KiiPushCore
 
-/// What is read from the store and when, what may be in memory, and what is given back.
+/// Reads from the store, limits of memory, and messages that leave memory again.
 @Suite struct SchedulerReadingTests {
     private static let done = HandlerVerdict.result(.newData)
 
-    /// The source of pushes to the topic of this name.
     private func source(_ name: String = "a", installation: Int64 = 1) throws -> SourceID {
         try #require(StoredMessage.push(0, source: name, installation: installation).sourceID)
     }
@@ -28,7 +27,7 @@ import Testing
                 .unsettled(after: 0), .suspects(after: 0), .retries, .sources(after: nil),
                 .source(source.number, before: nil),
             ])
-        // What belonged to no source is given to its own.
+        // A row without a source gets its own source.
         #expect(scheduler.changes().first == .change(1, .back()))
         #expect(scheduler.admit(other))
         #expect(scheduler.run(at: 0) == [3, 1, 2, 4])
@@ -75,7 +74,7 @@ import Testing
         scheduler.attach()
         scheduler.turn(at: 0)
         #expect(scheduler.memoryWeight == Scheduler.mostSources)
-        // Another source, while the rest cannot be listed.
+        // Message 20001 comes from another source while the scheduler cannot list all sources.
         scheduler.receive([message(20_001)])
         let numbers = Set(scheduler.run(at: 0))
         #expect(numbers == Set<Int64>(1...10_050).union([20_001]))
@@ -85,7 +84,7 @@ import Testing
         #expect(scheduler.rows[20_002] == .inHand)
     }
 
-    /// Each asked for its sources while there was room for them.
+    /// Each installation listed its sources while there was room for them.
     @Test func installationsWithMoreSourcesThanMayBeKnownAreAllHandled() {
         let scheduler = TestScheduler { $0.messagesInMemory = 100_000 }
         let all = Int64(1)...11_000
@@ -125,24 +124,24 @@ import Testing
         scheduler.receive(22, of: "b")
         scheduler.turn(at: 0)
         #expect(scheduler.rows[21] == .waiting)
-        // No other source is touched by that.
+        // Other sources are not affected.
         #expect(scheduler.rows[22] == .inHand)
         let order = scheduler.run(at: 0)
         #expect(order.filter { $0 < 22 } == Array(1...21))
         #expect(order.count == 22)
-        // Once all of it is read, what comes goes straight to memory again.
+        // After the whole backlog is read, new messages go straight into memory again.
         scheduler.receive(23)
         scheduler.turn(at: 0)
         #expect(scheduler.rows[23] == .inHand)
     }
 
     @Test func noMoreThanSoManyBytesAreInMemory() throws {
-        // 10,000 bytes for each of 100.
+        // The limit allows 100 messages of 10,000 bytes.
         let scheduler = TestScheduler.open {
             $0.messagesInMemory = 100
             $0.bytesInMemory = 1_000_000
         }
-        // They weigh 1, 2, 10, and no more than 25 each.
+        // The weights are 1, 2 and 10, and 25 for each larger message, which is the maximum.
         let sizes = [9_999, 10_000, 95_000, 900_000, 500_000, 500_000, 500_000, 1]
         let admitted = sizes.enumerated().map { index, bytes in
             scheduler.admit(SourceID(installation: 1, number: Int64(index)), bytes: bytes)
@@ -150,7 +149,7 @@ import Testing
         #expect(admitted == [true, true, true, true, true, true, false, true])
         #expect(scheduler.memoryWeight == 89)
         scheduler.turn(at: 0)
-        // What is read is promised no more than there is room for.
+        // A claim asks for no more than the free memory.
         let claim = try #require(scheduler.asked.last)
         #expect(claim.kind == .source(6, before: nil))
         #expect(claim.limit == 11)
@@ -165,7 +164,7 @@ import Testing
         #expect(scheduler.run(at: 1).sorted() == Array(1...10))
     }
 
-    /// Two sources whose handlers take long have filled memory, and a third has messages in the store.
+    /// Two sources with slow handlers have filled memory, and a third source has a message in the store.
     private func crowded() throws -> (TestScheduler, [TestCall]) {
         let scheduler = TestScheduler.open { $0.messagesInMemory = 16 }
         scheduler.scheduler.batch = 1
@@ -182,7 +181,7 @@ import Testing
         let (scheduler, calls) = try self.crowded()
         #expect(scheduler.nextDeadline == .seconds(0.1))
         scheduler.turn(at: 0.1)
-        // Of each source the last ones first.
+        // The last messages of each source leave memory first.
         let back = scheduler.changes().map(\.sequence)
         #expect(back.filter { $0 < 9 } == [8, 7, 6, 5])
         #expect(back.filter { $0 > 8 } == [16, 15, 14, 13])
@@ -257,7 +256,8 @@ import Testing
         let call = try #require(scheduler.start(at: 0))
         scheduler.drain()
         scheduler.turn(at: 0)
-        // The last one first: nothing that waits starts before what is in hand, wherever the store is cut off.
+        // Message 3 goes first: messages in memory start before waiting ones, so a commit that stops halfway keeps the
+        // order.
         #expect(scheduler.changes() == [.change(3, .back()), .change(2, .back())])
         #expect(!scheduler.isIdle)
         scheduler.receive(4)
@@ -279,7 +279,7 @@ import Testing
         #expect(scheduler.changes() == [.change(2, .back())])
         #expect(scheduler.run(at: 0) == [3])
         _ = scheduler.changes()
-        // A new agent reads it, and suspects nothing of the message whose call has gone on.
+        // The new agent reads the rows, and does not suspect the message whose call is still running.
         scheduler.attach()
         #expect(scheduler.start(at: 1) == nil)
         scheduler.answer(call, Self.done, at: 1)
@@ -287,7 +287,7 @@ import Testing
         #expect(scheduler.run(at: 1) == [2])
     }
 
-    /// A scheduler that has asked for the rows of a source.
+    /// A scheduler that has claimed the rows of a source.
     private func asking() throws -> (Scheduler, StoreClaim) {
         var scheduler = Scheduler()
         scheduler.attached(1, takesCommands: false)

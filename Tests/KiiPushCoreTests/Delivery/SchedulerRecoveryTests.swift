@@ -2,11 +2,12 @@ import Testing
 
 @testable import KiiPushCore
 
-/// What an earlier process left in hand runs alone, one message at a time, with the attempt recorded first.
+/// Suspects are messages that an earlier process had in memory when it ended. Each runs alone, after its attempt was
+/// written.
 @Suite struct SchedulerRecoveryTests {
     private static let done = HandlerVerdict.result(.newData)
 
-    /// A scheduler that has found these messages in hand after a restart.
+    /// A scheduler that found these messages as suspects after a restart.
     private func recovered(
         _ suspects: StoredMessage..., change: (inout DeliveryConfiguration) -> Void = { _ in }
     ) -> TestScheduler {
@@ -42,7 +43,7 @@ import Testing
         scheduler.attach()
         scheduler.holdsCommits = true
         scheduler.turn(at: 0)
-        // What belongs to no source is read, and what is in hand.
+        // The first read finds rows without a source, the second finds suspects.
         for _ in 1...2 {
             scheduler.commit()
             scheduler.settle()
@@ -54,7 +55,8 @@ import Testing
         #expect(scheduler.start(at: 0)?.sequence == 1)
     }
 
-    /// A scheduler that has handed out suspect 1 to run alone, which no worker has taken yet, before suspect 2 of its source.
+    /// A scheduler that has queued suspect 1 to run alone. No worker has taken the call yet. Suspect 2 of the same
+    /// source waits.
     private func handedOut() -> TestScheduler {
         let scheduler = self.recovered(.push(1), .push(2))
         scheduler.turn(at: 0)
@@ -76,7 +78,7 @@ import Testing
         #expect(scheduler.memoryWeight == 0)
     }
 
-    /// Strict order holds 3 back, which an earlier process had in hand, until 1 and 2 are done; their retries are due.
+    /// Suspect 3 waits for the retries of 1 and 2, because of strict order.
     private func withOneHeldBack() throws -> TestScheduler {
         let scheduler = TestScheduler {
             $0.isStrictlyOrdered = true
@@ -118,7 +120,7 @@ import Testing
         #expect(next.run(at: 11) == [2, 3])
     }
 
-    /// A call that outlives its agent fails while the agent that follows looks for retries.
+    /// A call that outlives its agent fails while the next agent reads the retries.
     @Test func aRetryThatIsFoundTwiceBlocksOnce() throws {
         let scheduler = TestScheduler.open { $0.isStrictlyOrdered = true }
         scheduler.receive(1, 2)
@@ -134,7 +136,7 @@ import Testing
         #expect(scheduler.run(at: 100) == [1, 2])
     }
 
-    /// As it was given back before its handler could be started.
+    /// The handler of message 2 could not be started after the agent stopped.
     @Test func whatIsPostponedAfterAStopStaysBeforeASuspect() throws {
         let scheduler = try self.withOneHeldBack()
         let call = try #require(scheduler.start(at: 10))
@@ -149,7 +151,7 @@ import Testing
         #expect(scheduler.memoryWeight == 0)
     }
 
-    /// A suspect waits for the handler of another agent, and a retry of its source is due.
+    /// Suspect 3 waits for the handler of another agent, while a retry of its source is due.
     @Test func whatIsQueuedAtAStopStaysBeforeASuspect() throws {
         let scheduler = TestScheduler { $0.isStrictlyOrdered = true }
         scheduler.rows.insert(.push(9, installation: 2))
@@ -212,7 +214,7 @@ import Testing
         #expect(scheduler.changes() == [.change(1, .inHand, attempts: 3, crashes: 3)])
         scheduler.answer(try #require(scheduler.start(at: 0)), .result(.failed), at: 0)
         #expect(scheduler.changes() == [.change(1, .again(after: 30, .failed), attempts: 3, crashes: 2)])
-        // It is no suspect any more.
+        // The message is no longer a suspect.
         #expect(scheduler.start(at: 30)?.attempt == 4)
         #expect(scheduler.changes() == [])
     }
@@ -224,7 +226,7 @@ import Testing
                 $0.attempts = attempts
                 $0.crashes = crashes
             }, .push(2))
-        // Its neighbour is not harmed.
+        // Suspect 2 gets its own attempt.
         #expect(
             scheduler.changes() == [
                 .change(1, .dead(.crashed), attempts: attempts, crashes: crashes),
@@ -233,7 +235,7 @@ import Testing
     }
 
     @Test func aPoisonMessageEndsAndItsNeighboursDoNot() throws {
-        // 2 ends the process whenever it runs.
+        // Message 2 ends the process in each attempt.
         var rows = TestRows()
         for sequence in 1...3 as ClosedRange<Int64> { rows.insert(.push(sequence), .inHand) }
         var starts = 0
@@ -277,7 +279,7 @@ import Testing
         let scheduler = self.recovered(.push(1), .push(2))
         scheduler.drain()
         scheduler.turn(at: 0)
-        // 2 stays in hand in the store, so it needs no change.
+        // Suspect 2 has state `inHand` in the store already, so it needs no change.
         #expect(
             scheduler.changes() == [.change(1, .inHand, attempts: 1, crashes: 1), .change(1, .inHand)])
         #expect(scheduler.rows[1] == .inHand)

@@ -2,12 +2,12 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Handlers that cannot be started, since the machine is short of what that takes.
+/// Handlers that cannot be started because the machine lacks resources.
 @Suite struct SchedulerShortageTests {
     private static let done = HandlerVerdict.result(.newData)
     private static let unstarted = HandlerVerdict.unstarted("no descriptors")
 
-    /// A scheduler with a message of each of so many sources.
+    /// A scheduler with one message of each of `count` sources.
     private func scheduler(_ count: Int64) -> TestScheduler {
         let scheduler = TestScheduler.open { $0.concurrentHandlers = 10 }
         scheduler.receive((1...count).map { .push($0, source: "s-\($0)") })
@@ -24,7 +24,7 @@ import Testing
         for time in [1.0, 2] {
             let call = try #require(scheduler.start(at: time))
             #expect(call.attempt == 1)
-            // Told once.
+            // The stall is reported only once.
             #expect(scheduler.stalls() == [])
             scheduler.answer(call, time == 1 ? Self.unstarted : Self.done, at: time)
         }
@@ -42,7 +42,7 @@ import Testing
         let scheduler = self.scheduler(4)
         let calls = try (1...3).map { _ in try #require(scheduler.start(at: 0)) }
         scheduler.answer(calls[2], Self.unstarted, at: 0)
-        // Two run, and as many go on running.
+        // Two handlers are running, so the limit is two until the pause ends.
         #expect(scheduler.start(at: 0) == nil)
         scheduler.answer(calls[0], Self.done, at: 0.5)
         #expect(scheduler.start(at: 0.5)?.sequence == 4)
@@ -50,7 +50,7 @@ import Testing
         #expect(scheduler.start(at: 1)?.sequence == 3)
     }
 
-    /// One that names a time is not tried before, and each such time is told.
+    /// A verdict with `retryAfter` delays the next attempt, and each new pause is reported.
     @Test func ofAHandlerThatWantsAPauseLastUntilItsEnd() throws {
         let scheduler = self.scheduler(3)
         let calls = try (1...2).map { _ in try #require(scheduler.start(at: 0)) }

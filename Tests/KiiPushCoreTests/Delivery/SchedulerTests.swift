@@ -2,7 +2,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// What verdicts lead to, how many handlers run at once, and what one call brings.
+/// Results of verdicts, the number of handlers at once, and the messages of a call.
 @Suite struct SchedulerTests {
     private typealias Attempt = MessageChange.Attempt
     private static let done = HandlerVerdict.result(.newData)

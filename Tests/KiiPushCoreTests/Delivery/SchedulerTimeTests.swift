@@ -2,11 +2,12 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Deadlines, late answers, calls that do not return, and the time for all attempts together.
+/// Deadlines, late answers, calls that do not return, and the time limit for all attempts.
 @Suite struct SchedulerTimeTests {
     private static let done = HandlerVerdict.result(.newData)
 
-    /// Message 1 has timed out at 30 s, with message 2 behind it; its handler has returned unless it `stays`.
+    /// Message 1 has timed out at 30 s, and message 2 waits behind it. The handler of message 1 has returned unless
+    /// `stays` is true.
     private func timedOut(
         stays: Bool = false, _ change: (inout DeliveryConfiguration) -> Void = { _ in }
     ) throws -> (TestScheduler, TestCall) {
@@ -22,7 +23,7 @@ import Testing
         return (scheduler, call)
     }
 
-    /// What has happened by then.
+    /// The events until then.
     private static let timedOut: [MessageEvent.Kind] = [
         .received, .received, .started(attempt: 1), .failed(attempt: 1, .timedOut, retryAfter: .seconds(1)),
     ]
@@ -39,7 +40,7 @@ import Testing
         _ = scheduler.changes()
         scheduler.holdsCommits = true
         scheduler.turn(at: 31)
-        // A store on the other side of a network answers in a later turn.
+        // A store in a network answers in a later turn.
         let claims = scheduler.claims
         scheduler.claims = []
         #expect(claims.map(\.kind) == [.retries])
@@ -65,7 +66,7 @@ import Testing
         #expect(scheduler.changes() == [])
         scheduler.turn(at: 50)
         #expect(scheduler.changes() == [.change(3, .again(after: 1, .timedOut), attempts: 1)])
-        // The source is busy until the call returns; then the fourth message is next.
+        // The source is busy until the call returns. Then message 4 starts.
         #expect(scheduler.start(at: 50) == nil)
         scheduler.end(call, at: 50.5)
         #expect(!call.isHeld)
@@ -103,7 +104,7 @@ import Testing
         scheduler.sleep(.milliseconds(900))
         #expect(scheduler.nextDeadline == .seconds(30))
         scheduler.turn(at: 30)
-        // What the store holds is looked at, since the calendar went on as well.
+        // The scheduler reads the retries, because the calendar advanced during the sleep.
         #expect(scheduler.asked.last?.kind == .retries)
         #expect(scheduler.rows[1] == .retry(at: .seconds(30.1)))
         #expect(scheduler.nextDeadline == .seconds(30.1))
@@ -128,7 +129,7 @@ import Testing
     @Test(arguments: [FetchResult.newData, .noData])
     func aLateSuccessCountsUntilTheNextAttemptStarts(result: FetchResult) throws {
         let (scheduler, call) = try self.timedOut()
-        // The retry is queued behind the call that message 2 is in.
+        // The retry waits for the call with message 2.
         scheduler.turn(at: 31)
         #expect(scheduler.rows[1] == .inHand)
         #expect(scheduler.reply(call, .result(result), at: 31))
@@ -229,7 +230,7 @@ import Testing
         #expect(scheduler.start(at: 100_001)?.sequence == 1)
     }
 
-    /// Handlers cannot be started, and a call does not return: what ends first is not the end.
+    /// Handlers cannot be started, and a call does not return. The stall ends with the later of the two.
     @Test func aStallEndsWithTheLastOfItsCauses() throws {
         let (scheduler, call) = try self.timedOut(stays: true) { $0.maximumStuckCalls = 0 }
         scheduler.turn(at: 31)
@@ -258,7 +259,7 @@ import Testing
         #expect(scheduler.start(at: 331) == nil)
         scheduler.end(first, at: 340)
         #expect(scheduler.stalls() == [nil])
-        // That it may be looked at is told by a deadline that is over.
+        // A deadline in the past makes the loop take another turn.
         #expect(try #require(scheduler.nextDeadline) <= .seconds(340))
         scheduler.turn(at: 340)
         #expect(scheduler.stuckCount == 1)
@@ -280,14 +281,14 @@ import Testing
             scheduler.events() == [.received, .received, .started(attempt: 1)]
                 + (maximum == 0 ? [] : [.stuck(attempt: 1)]))
         if maximum == 0 {
-            // It keeps its place, and its source, until it returns.
+            // The call keeps its place and its source until it returns.
             #expect(scheduler.start(at: 31) == nil)
             scheduler.end(call, at: 31)
         }
         let second = try #require(scheduler.start(at: 31))
         #expect(second.sequences == [1, 2])
         #expect(second.attempt == 1)
-        // What comes of it in the end changes nothing.
+        // The result of the first call changes nothing.
         #expect(!scheduler.reply(call, .presented, at: 32))
         scheduler.answer(second, Self.done, at: 33)
         #expect(scheduler.changes() == [.change(1, .done(.newData), attempts: 1)])
@@ -315,7 +316,7 @@ import Testing
         scheduler.receive(1)
         scheduler.answer(try #require(scheduler.start(at: 0)), .result(.failed), at: 0)
         scheduler.receive(2, 3)
-        // Message 2 never returns, and holds up the retry of message 1 for far longer than that has.
+        // Message 2 never returns, and delays the retry of message 1 beyond the limit for its attempts.
         _ = try #require(scheduler.start(at: 0.5))
         scheduler.turn(at: 31)
         let late = try #require(scheduler.start(at: 330.5))

@@ -1,6 +1,6 @@
 @testable import KiiPushCore
 
-/// The rows of a store, and what every store does with them.
+/// The rows of a store, with the behaviour that all stores share.
 struct TestRows: Sendable {
     enum Standing: Sendable, Equatable {
         case waiting
@@ -17,15 +17,15 @@ struct TestRows: Sendable {
     }
 
     private var rows: [Int64: Row] = [:]
-    /// Those that wait, and others that did.
+    /// Waiting rows and rows that waited before.
     private var bySource: [SourceID: [Int64]] = [:]
 
-    /// Where a message stands; `nil` if it is not there.
+    /// The state of a message; `nil` if there is no such row.
     subscript(sequence: Int64) -> Standing? { self.rows[sequence]?.standing }
 
     var lastSequence: Int64 { self.rows.keys.max() ?? 0 }
 
-    /// Those that have not come to their end.
+    /// Messages that are neither done nor dead.
     var unfinished: [Int64] {
         self.rows.filter { $0.value.standing != .done && $0.value.standing != .dead }.keys.sorted()
     }
@@ -37,14 +37,13 @@ struct TestRows: Sendable {
         self.list(message)
     }
 
-    /// Makes a message wait as if it had just been received.
     mutating func requeue(_ sequence: Int64) {
         self.rows[sequence]?.standing = .waiting
         self.rows[sequence]?.message.attempts = 0
         self.rows[sequence]?.message.crashes = 0
     }
 
-    /// Time goes on for what waits for its retry.
+    /// Brings all retries forward, as after a sleep of the machine.
     mutating func bringForward(by duration: Duration) {
         for (sequence, row) in self.rows {
             guard case .retry(let time) = row.standing else { continue }
@@ -59,9 +58,9 @@ struct TestRows: Sendable {
 
     // MARK: - Changes
 
-    /// Applies changes in their order.
+    /// Applies changes in order.
     ///
-    /// - Returns: the messages that wait and did not before, since a user reacted.
+    /// - Returns: messages that wait now because of a user's reaction.
     mutating func apply(_ changes: [MessageChange], at now: MonotonicInstant) -> [StoredMessage] {
         var appeared: [StoredMessage] = []
         for change in changes {
@@ -111,7 +110,7 @@ struct TestRows: Sendable {
 
     // MARK: - Claims
 
-    /// Answers a claim, and marks what it takes in hand.
+    /// Answers a claim, and marks the claimed rows as `inHand`.
     mutating func answer(_ claim: StoreClaim, at now: MonotonicInstant) -> StoreAnswer {
         var answer = StoreAnswer()
         if case .sources(let after) = claim.kind {
@@ -165,7 +164,7 @@ struct TestRows: Sendable {
             .sorted { $0.sequence < $1.sequence }
     }
 
-    /// What waits for its retry, the one that is due first before the others.
+    /// The messages that wait for a retry, by due time.
     private func retries(of installation: Int64) -> [(at: MonotonicInstant, message: StoredMessage)] {
         var retries: [(at: MonotonicInstant, message: StoredMessage)] = []
         for row in self.rows.values where row.message.installation == installation {
@@ -176,18 +175,17 @@ struct TestRows: Sendable {
 }
 
 extension StoredMessage {
-    /// A push to the topic `source` of the app.
+    /// A push to the app's topic `source`.
     static func push(_ sequence: Int64, source: String = "a", installation: Int64 = 1) -> StoredMessage {
         let text = #"{"topic":"\#(source)","objectScopeType":"APP","objectScopeAppID":"x","n":"\#(sequence)"}"#
         return .of(text, sequence, installation: installation)
     }
 
-    /// A thing-if command.
     static func command(_ sequence: Int64, id: String = "c") -> StoredMessage {
         .of(#"{"commandID":"\#(id)","actions":[{"a":{}}]}"#, sequence)
     }
 
-    /// A message with this payload, of the source that it names.
+    /// A message with this payload, of the source that the payload names.
     static func of(_ text: String, _ sequence: Int64, installation: Int64 = 1) -> StoredMessage {
         var message = StoredMessage(
             sequence: sequence, installation: installation, topic: "t", payload: [UInt8](text.utf8), receivedAt: .at(5))
@@ -207,7 +205,7 @@ extension StoredMessage {
 }
 
 extension MessageChange {
-    /// The change without when its attempt ran, and how long its message is.
+    /// The change without the times of its attempt and the length of its message.
     var untimed: MessageChange {
         var change = self
         change.attempt = nil
@@ -223,12 +221,11 @@ extension MessageChange {
 }
 
 extension MessageChange.Verdict {
-    /// Given back to the source of this name.
+    /// Waiting again in the source of this name.
     static func back(to source: String = "a") -> MessageChange.Verdict {
         .waiting(source: StoredMessage.push(0, source: source).source ?? 0)
     }
 
-    /// To be tried again after so many seconds.
     static func again(after pause: Int, _ failure: DeliveryFailure) -> MessageChange.Verdict {
         .retry(after: .seconds(pause), failure: failure, firstStart: nil)
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Delivery without threads: the test takes a worker's steps, and time stands still in between.
+/// Delivery without threads: the test takes a worker's steps while the clock stands still.
 @Suite struct WorkerTests {
     private static func fixture(
         handlers: Int = 4, _ body: @escaping @Sendable (DeliveryContext, FetchCompletion, TestClock) -> Void
@@ -12,18 +12,17 @@ import Testing
             TestReceiver(handler: ClosureHandler { _, context, completion in body(context, completion, clock) }),
             clock: clock, threads: .none(onWork: {})
         ) { $0.concurrentHandlers = handlers }
-        // As if handlers had been quick for long: a call brings all that its source has.
+        // Batches as after many quick handlers: a call gets all messages of its source.
         try await fixture.loop.run { [pipeline = fixture.pipeline] in pipeline.value.scheduler.batch = 1024 }
         return fixture
     }
 
-    /// Delivery that has handed these messages out.
     private static func deliver(_ messages: [StoredMessage], _ fixture: DeliveryFixture) async {
         fixture.deliver(messages)
         await fixture.settle()
     }
 
-    /// The worker takes the next call and goes through it as far as it may.
+    /// The worker takes the next call and runs it as far as it may.
     private static func work(_ worker: Worker) {
         guard worker.takeCall() else { return }
         while worker.hasCall, worker.makeCall() == .returned { worker.callReturned() }
@@ -34,7 +33,7 @@ import Testing
         let fixture = try await Self.fixture { context, completion, clock in
             deadlines.add(context.deadlineInstant)
             completion(.newData)
-            // It goes on after its answer.
+            // The handler goes on after its answer.
             clock.advance(.seconds(20))
         }
         await Self.deliver([.push(1), .push(2), .push(3)], fixture)
@@ -94,14 +93,14 @@ import Testing
         #expect(fixture.store.changes.entries.map(\.sequence) == [3, 2, 1])
     }
 
-    /// The store may be cut off amid what is given back. What is in hand then starts before what waits, so the last
-    /// ones wait first.
+    /// A commit may stop halfway. Messages in state `inHand` start before waiting ones, so the last messages must wait
+    /// first.
     @Test(arguments: [false, true])
     func whatHasNotStartedWaitsAgainTheLastOneFirst(isWhole: Bool) async throws {
         let fixture = try await Self.fixture { _, completion, _ in completion(.newData) }
         await Self.deliver([.push(1), .push(2), .push(3)], fixture)
         let worker = fixture.workers.makeWorker()
-        // The only worker is in a call, and takes no other step.
+        // The only worker has a call, and takes no other step.
         _ = worker.takeCall()
         await Self.deliver([.push(4), .push(5)], fixture)
         await Self.deliver([.push(6)], fixture)

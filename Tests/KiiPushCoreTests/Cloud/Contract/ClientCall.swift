@@ -2,29 +2,29 @@ import Contract
 import KiiPushCore
 import Testing
 
-/// How the client makes one of the contract's calls.
+/// A client call for one of the contract's calls.
 struct ClientCall: Sendable, CustomTestStringConvertible {
     /// The call's ID in the contract.
     var id: String
-    /// The method of ``KiiClient``, as the contract names it.
+    /// The method of ``KiiClient``, as named in the contract.
     var method: String
-    /// What tells it from other rows of the same call and method.
+    /// The difference from other rows of the same call and method.
     var note = ""
-    /// Whether the call is made with the variant's choices.
+    /// Whether the method can make this variant of the call.
     var makes: @Sendable (Variant) -> Bool = { _ in true }
-    /// The path's parameters, percent-encoded, where they differ from the contract's samples.
+    /// Percent-encoded parameters of the path that differ from the contract's samples.
     var parameters: [String: String] = [:]
-    /// What follows the path, with its question mark.
+    /// The query, with its question mark.
     var query = ""
-    /// The body, where it differs from the contract's sample.
+    /// The body, if it differs from the contract's sample.
     var body: JSONValue?
-    /// The media type of the body, where it is not the first of the contract's.
+    /// The media type of the body, if it is not the contract's first.
     var mediaType: String?
-    /// The reply's body, where it differs from the contract's sample.
+    /// The body of the reply, if it differs from the contract's sample.
     var reply: JSONValue?
-    /// The refusals that are answers to the method.
+    /// The refusals that the method returns as a result instead of throwing them.
     var answers: Set<String> = []
-    /// Makes the call and looks at what it returns.
+    /// Makes the call and checks its result.
     var call: @Sendable (KiiClient, Variant) async throws -> Void
 
     var testDescription: String { self.note.isEmpty ? "\(self.id) \(self.method)" : "\(self.id), \(self.note)" }
@@ -34,7 +34,6 @@ let alice = Principal.user("u1")
 let lamp = Principal.thing("th.1")
 
 extension Variant {
-    /// The scope of the contract's samples.
     var scope: Scope {
         switch self.labels["scope"] {
         case "user scope": .user("u1")

@@ -11,7 +11,7 @@ private let calls: [ClientCall] = [
     ClientCall.topicAccess, ClientCall.subscriptions, ClientCall.messages, ClientCall.objects, ClientCall.commands,
 ].flatMap { $0 }
 
-/// The client makes each of the contract's calls as the contract says, and reads each of its answers.
+/// The client makes each call of the contract correctly, and reads each of its answers.
 @Suite struct ContractClientTests {
     @Test func everyCallOfTheContractIsMade() throws {
         let contract = try loaded.get()
@@ -24,7 +24,7 @@ private let calls: [ClientCall] = [
         #expect(calls.filter { !known.contains($0.id) }.map { $0.id } == [])
     }
 
-    /// With every label and in the order of the declarations, so that what the pages name can be called.
+    /// The names include every label in the order of the declaration, so readers of the pages can call the methods.
     @Test func theMethodsOfTheContractAreTheClients() throws {
         let folder = Contract.documentation.deletingLastPathComponent().appending(path: "Sources/KiiPushCore/Cloud")
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
@@ -151,7 +151,6 @@ private let calls: [ClientCall] = [
 }
 
 extension ContractError {
-    /// The refusal as the cloud sends it.
     fileprivate var answer: HTTPResponse {
         var fields = [HTTPField("Content-Type", "\(self.mediaType);charset=UTF-8")]
         if self.hasRetryAfter { fields.append(HTTPField("Retry-After", "3")) }
@@ -159,7 +158,7 @@ extension ContractError {
         return .status(self.status, JSONValue.object(self.facts(message: self.meaning) + context).text, fields: fields)
     }
 
-    /// The context as the client keeps it: the waiting time is a fact of its own.
+    /// The context without the waiting time, for which the client has a property.
     fileprivate var expectedContext: JSONValue {
         JSONValue(members: (self.context.members ?? []).filter { $0.key != "retryAfter" })
     }

@@ -1,13 +1,13 @@
-/// The public functions that a source declares, by the names that they are called by.
+/// Finds the public functions of a source file.
 enum PublicFunctions {
-    /// Each as `name(label:_:)`, in the order of the source.
+    /// The names in the form `name(label:_:)`, in the order of the source.
     static func names(in source: String) -> [String] {
         source.matches(of: /public func ([A-Za-z]+)(?:<[^>]*>)?\(/).map { match in
             "\(match.output.1)(\(self.labels(source[match.range.upperBound...])))"
         }
     }
 
-    /// The labels of the parameters that `text` begins with, up to the parenthesis that ends them.
+    /// The labels of the parameters at the beginning of `text`, up to the closing parenthesis.
     private static func labels(_ text: Substring) -> String {
         var parameters: [Substring] = []
         var depth = 0
