@@ -8,7 +8,7 @@ import Testing
 
     init() throws { self.loop = try EventLoop.patient() }
 
-    /// Enough turns for anything that is ready to be reported.
+    /// Takes enough turns to report everything that is ready.
     private func settle() async throws {
         for _ in 0..<20 { try await self.loop.run {} }
     }
@@ -60,7 +60,7 @@ import Testing
         #expect(!isClosed)
         probe.use { $0.resumeReading() }
         #expect(await probe.text(1) == "2")
-        // Paused again by the second byte; the end is no longer held back by anything unread.
+        // The stream paused again after the second byte. All bytes are read now, so the stream reports its end.
         probe.use { $0.resumeReading() }
         #expect(await probe.closed()?.code == .connectionLost)
     }
@@ -118,7 +118,7 @@ import Testing
             }
             try await self.loop.run { [stream = probe.stream] in stream.value.close() }
         }
-        // A connection may come about between the two commands, but nothing after the second.
+        // The stream may connect before `close` runs, but must report nothing afterwards.
         let before = calls.withLock { $0 }
         try await self.settle()
         #expect(calls.withLock { $0 } == before)
@@ -181,7 +181,7 @@ import Testing
         try await loop.run { [stream = probe.stream] in
             stream.value.send([UInt8](repeating: 3, count: 16 << 20))
             stream.value.closeAfterFlush()
-            // Kept out of the expectations, which would print the stream with all that it has not sent.
+            // In a local variable, because a failed expectation would print the stream with all unsent bytes.
             let isOpen = !stream.value.isClosed
             #expect(isOpen)
             loop.schedule(at: .now() + .milliseconds(60)) {

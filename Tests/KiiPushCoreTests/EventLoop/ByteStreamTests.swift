@@ -23,7 +23,7 @@ import Testing
         let server = try self.echoServer()
         defer { server.stop() }
         var probe = try await StreamProbe(self.loop, .tcp(host: "127.0.0.1", port: server.port))
-        // Before the connection stands: kept.
+        // Sent before the stream is connected, so the stream keeps the bytes until then.
         probe.send("early ")
         await probe.connected()
         probe.send("bird")
@@ -100,7 +100,7 @@ import Testing
         let received = Locked<[UInt8]>([])
         let (done, finish) = AsyncStream.makeStream(of: Void.self)
         let server = try LoopbackServer { connection in
-            // More than the kernel's buffers hold is on its way before the first read.
+            // The client fills the kernel's buffers before the first read.
             gate.wait()
             received.withLock { [bytes = connection.readExactly(count)] in $0 = bytes }
             finish.finish()
@@ -158,7 +158,7 @@ import Testing
             let unsent = stream.unsentBytes
             loop.setTurnDelegate(
                 TurnLog(log) {
-                    // Nothing left before the commit.
+                    // Nothing is sent before the commit.
                     #expect(stream.unsentBytes == unsent)
                     stream.send(Array("second".utf8))
                     loop.setTurnDelegate(nil)
@@ -187,7 +187,7 @@ import Testing
         #expect(await probe.closed()?.code == .connectionLost)
         let turns = perTurn.withLock { $0 }
         #expect(turns.reduce(0, +) == count)
-        // A read that began below the limit may pass it by one buffer.
+        // The last read of a turn may exceed the limit by one buffer.
         #expect(turns.allSatisfy { $0 < 100_000 + 64 << 10 })
     }
 }

@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A loop whose machine sleeps.
 @Suite struct ClockObserverTests {
     @Test func aJumpIsToldOnceAtTheBeginningOfATurn() async throws {
         let asleep = Locked(Duration.zero)
@@ -15,7 +14,7 @@ import Testing
         let (jumps, told) = AsyncStream.makeStream(of: ClockJump.self)
         try await loop.run { loop.setClockObserver { told.yield($0) } }
         asleep.withLock { $0 = .seconds(60) }
-        // Told by the first turn that follows a wait.
+        // The first turn after a wait reports the jump.
         let nudge = Task { while !Task.isCancelled { try await loop.run {} } }
         var iterator = jumps.makeAsyncIterator()
         #expect(await iterator.next() == ClockJump(slept: .seconds(60)))
@@ -27,19 +26,19 @@ import Testing
         #expect(await iterator.next() == nil)
     }
 
-    /// A loop that sleeps for long is woken when the machine is. No test can have the machine sleep or set its calendar,
-    /// so this looks at what the kernel was asked for.
+    /// The kernel must wake a loop that waits for long when the calendar is set. A test cannot set the calendar or
+    /// suspend the machine, so it checks the loop's timer in the kernel.
     @Test func theKernelIsAskedToWakeTheLoopWhenTheCalendarIsSet() async throws {
         func alarms() throws -> Int {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo").count { name in
-                // Some are closed by other tests meanwhile.
+                // Other tests may close some of these descriptors meanwhile.
                 let text = (try? String(contentsOfFile: "/proc/self/fdinfo/\(name)", encoding: .utf8)) ?? ""
                 // CLOCK_REALTIME; TFD_TIMER_ABSTIME and TFD_TIMER_CANCEL_ON_SET.
                 return text.contains("clockid: 0\n") && text.contains("settime flags: 03\n")
             }
         }
         let loop = try EventLoop.patient()
-        // Other tests have loops of their own, so it may be more.
+        // The loops of other tests have alarms too.
         #expect(try alarms() >= 1)
         loop.shutdown()
     }

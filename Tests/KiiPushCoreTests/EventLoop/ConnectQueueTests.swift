@@ -4,14 +4,16 @@ import Testing
 
 @testable import KiiPushCore
 
-/// A peer that accepts and never answers a TLS handshake keeps its streams connecting for as long as the test wants.
+/// The peer accepts connections but never answers a TLS handshake, so its streams connect for as long as the test
+/// wants.
 @Suite struct ConnectQueueTests {
     private final class Peer {
         let descriptor: Int32
         let port: UInt16
         private var accepted: [Int32] = []
 
-        /// - Parameter backlog: with 0 the kernel completes one connection that nobody accepts, and drops what else comes.
+        /// - Parameter backlog: With 0 the kernel completes one connection that the test does not accept, and drops all
+        ///   others.
         init(backlog: Int32 = 1024) throws {
             (self.descriptor, self.port) = try Loopback.bound()
             try #require(listen(self.descriptor, backlog) == 0)
@@ -21,13 +23,12 @@ import Testing
 
         var target: StreamTarget { .tls(host: "127.0.0.1", port: self.port) }
 
-        /// Waits for a connection.
         func accept() async throws {
             let listener = self.descriptor
             self.accepted.append(try await onThread { Glibc.accept(listener, nil, nil) })
         }
 
-        /// How many have connected and wait to be accepted; accepts them.
+        /// The number of connections that wait to be accepted. Accepts them.
         func acceptAll() -> Int {
             var count = 0
             var request = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
@@ -38,7 +39,7 @@ import Testing
             return count
         }
 
-        /// Ends the oldest connection.
+        /// Closes the oldest connection.
         func hangUp() { close(self.accepted.removeFirst()) }
     }
 
@@ -48,7 +49,8 @@ import Testing
         return try EventLoop(configuration: configuration)
     }
 
-    /// Comes back when the loop has begun whatever it would begin: connecting elsewhere takes it several turns.
+    /// Waits until the loop has begun all connections that it may begin. A connection to another peer takes the loop
+    /// several turns.
     private func connectElsewhere(_ loop: EventLoop) async throws {
         let other = try Peer()
         var probe = try await StreamProbe(loop, .tcp(host: "127.0.0.1", port: other.port))
@@ -56,7 +58,7 @@ import Testing
         probe.use { $0.close() }
     }
 
-    /// Opens streams in one turn, so that those that have to wait do so before the time of any has begun.
+    /// Opens streams in one turn, so that all of them wait or connect before any timeout starts.
     private func openAtOnce(
         _ count: Int, _ target: StreamTarget, in loop: EventLoop,
         onEvent: @escaping @Sendable (Int, StreamEvent) -> Void = { _, _ in }
@@ -81,12 +83,12 @@ import Testing
         var (iterator, ended) = (ends.makeAsyncIterator(), [Int]())
         for count in 0..<5 {
             peer.hangUp()
-            // A handshake that is cut off fails. Of those that connect at once, the peer may have seen any one first.
+            // The broken handshake fails the stream. The peer may have accepted simultaneous connections in any order.
             let number = try #require(await iterator.next())
             #expect(number < count + limit)
             ended.append(number)
             guard count + limit < 5 else { continue }
-            // The next one that waits begins, and no more.
+            // Only the next waiting stream begins.
             try await peer.accept()
             try await self.connectElsewhere(loop)
             try #require(peer.acceptAll() == 0)
@@ -150,9 +152,9 @@ import Testing
             }
             #expect(error.code == .timedOut)
         }
-        // None at all where the process was held up for as long as the first one had.
+        // The peer sees no connection if the process was suspended for the whole timeout of the first stream.
         #expect(peer.acceptAll() <= 1)
-        // Those that come later find room.
+        // Later streams find a free place.
         repeat {
             var late = try await StreamProbe(loop, peer.target)
             #expect(await late.closed()?.code == .timedOut)
@@ -165,7 +167,7 @@ import Testing
         let loop = try self.loop(2, connectTimeout: timeout)
         var (ends, streams) = (Locked<[Int: MonotonicInstant]>([:]), [AsyncStream<StreamEvent>]())
         var (peers, hasConnected) = ([Peer](), false)
-        // Again where the process was held up for as long as the first one had.
+        // Repeats the test if the process was suspended for the whole timeout of the first stream.
         while !hasConnected {
             peers.append(try Peer(backlog: 0))
             ends = Locked([:])
@@ -173,7 +175,7 @@ import Testing
             streams = try await self.openAtOnce(4, target, in: loop) { [ends] number, event in
                 if case .closed = event { ends.withLock { $0[number] = loop.now } }
             }
-            // The first connects, and the third takes its place; like the second and the fourth it is not answered.
+            // The first stream connects, and the third takes its place. The kernel answers no other stream.
             if case .connected? = await streams[0].first(where: { _ in true }) { hasConnected = true }
         }
         for events in streams[1...] {
@@ -183,7 +185,7 @@ import Testing
             }
             #expect(error.code == .timedOut)
         }
-        // The fourth began when the second had failed, and took its own time.
+        // The fourth stream began when the second failed, and had its own full timeout.
         let (second, fourth) = (try #require(ends.withLock { $0[1] }), try #require(ends.withLock { $0[3] }))
         #expect(fourth - second > timeout * 0.9)
         loop.shutdown()

@@ -4,7 +4,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What becomes of requests on a connection that was kept from an earlier one.
+/// Requests on a connection that libcurl kept after an earlier request.
 @Suite struct ConnectionReuseTests {
     let loop: EventLoop
 
@@ -26,7 +26,7 @@ import Testing
         let request = HTTPRequest.patient(method: method, url: server.url, body: body.map { Array($0.utf8) })
         var sent = 0
         var isReused = false
-        // A connection that was idle for two minutes is not used again, and a busy machine can take that long.
+        // libcurl does not reuse a connection after two minutes of idleness, which can pass on a busy machine.
         while !isReused {
             _ = try await self.loop.perform(HTTPRequest.patient(method: "GET", url: server.url))
             let connections = server.connectionCount
@@ -38,8 +38,8 @@ import Testing
         }
     }
 
-    /// A server that closes an idle connection says so with 408, RFC 9110 section 15.5.9. libcurl has not looked, and takes
-    /// that for the answer to what it sends next.
+    /// A server may send 408 before it closes an idle connection (RFC 9110, section 15.5.9). libcurl does not read idle
+    /// connections, so it takes the 408 for the answer to its next request.
     @Test(arguments: ["GET", "POST"], [408, 421])
     func whatEndsAKeptConnectionIsNoAnswerToTheNextRequest(method: String, status: Int) async throws {
         let (closures, closure) = AsyncStream.makeStream(of: Void.self)
@@ -68,12 +68,12 @@ import Testing
         #expect(second.status == 200)
         #expect(String(decoding: second.body, as: UTF8.self) == "\(method) /second HTTP/1.1")
         #expect(asked.withLock { $0 } == ["GET /first HTTP/1.1", "\(method) /second HTTP/1.1"])
-        // The next one is no exception: the handle is used again.
+        // A third request works too: it uses the same handle again.
         let third = try await self.loop.perform(HTTPRequest.patient(method: "GET", url: server.url + "/third"))
         #expect(third.status == 200)
     }
 
-    /// A gateway says 408 of a server that did not answer it: the call may have been carried out.
+    /// A gateway sends 408 if the server behind it did not answer. The server may have carried out the call.
     @Test func a408ThatComesLateAnswersTheRequest() async throws {
         let asked = Locked<[String]>([])
         let server = try LoopbackServer { connection in
@@ -83,7 +83,7 @@ import Testing
                     connection.write(response("first"))
                     continue
                 }
-                // The gateway's patience is what is tried here, so this takes the time.
+                // The delay simulates the gateway's timeout, so it must be real time.
                 _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 1.2)
                 connection.write(response("<html>", status: "408 -", fields: ["Connection: close"]))
                 return connection.waitForEnd()
@@ -96,7 +96,7 @@ import Testing
         #expect(asked.withLock { $0 } == ["GET /first HTTP/1.1", "POST /second HTTP/1.1"])
     }
 
-    /// Nobody has closed a connection that is new.
+    /// On a new connection, 408 cannot be a notice about idleness.
     @Test func anAnswer408OnANewConnectionIsTheAnswer() async throws {
         let server = try LoopbackServer.http { _ in response("<html>", status: "408 -", fields: ["Connection: close"]) }
         defer { server.stop() }
@@ -122,7 +122,7 @@ import Testing
         let waiting = HTTPRequest(method: "GET", url: url, timeout: .milliseconds(50))
         let error = await #expect(throws: TransportError.self) { try await loop.perform(waiting) }
         #expect(error?.code == .timedOut && error?.isUnsent == true)
-        // And not because the other one's end let it through.
+        // The request ran out of time while it waited, without a connection of its own.
         #expect(server.connectionCount == 1)
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
@@ -140,7 +140,7 @@ import Testing
     }
 }
 
-/// The IPv4 port that `descriptor` is connected to; `nil` for anything else.
+/// The IPv4 port of the peer of `descriptor`; `nil` without an IPv4 peer.
 private func peerPort(of descriptor: Int32) -> UInt16? {
     var address = sockaddr_in()
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)

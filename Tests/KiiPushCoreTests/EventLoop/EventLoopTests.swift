@@ -33,7 +33,7 @@ import Testing
                 group.addTask {
                     for number in 0..<2000 {
                         loop.submit { seen.withLock { $0[thread, default: []].append(number) } }
-                        // Now and then wait, so that the loop falls asleep in between.
+                        // Waits sometimes, so that the loop goes to sleep in between.
                         if number % 200 == 0 { _ = try? await loop.run {} }
                     }
                 }
@@ -82,7 +82,7 @@ import Testing
         let fired = Locked<[Int]>([])
         let (done, finish) = AsyncStream.makeStream(of: Void.self)
         try await self.loop.run { [loop = self.loop] in
-            // Enough of them that the heap is rebuilt on the way.
+            // So many timers that the heap is rebuilt.
             let timers = (0..<300).map { index in
                 loop.schedule(at: loop.now + .milliseconds(300 - index)) { fired.withLock { $0.append(index) } }
             }
@@ -104,7 +104,7 @@ import Testing
         let answer = try await self.loop.perform(HTTPRequest.patient(method: "GET", url: server.url))
         #expect(answer.status == 200)
         #expect(count.withLock { $0 } > 1)
-        // It would go on beside all other tests.
+        // The timer would otherwise run during all other tests.
         self.loop.shutdown()
     }
 
@@ -118,7 +118,7 @@ import Testing
         log.withLock { $0 = [] }
         #expect(self.loop.submit { log.withLock { $0.append("last") } })
         self.loop.shutdown()
-        // Turns of its own may end before and after the command's.
+        // Other turns may end before and after the command's turn.
         let entries = log.withLock { $0 }
         let last = try #require(entries.firstIndex(of: "last"))
         #expect(entries[(last + 1)...].starts(with: ["commit", "afterCommit"]))

@@ -6,7 +6,7 @@ import Testing
 @testable import KiiPushCore
 
 @Suite struct ProxyTests {
-    /// An HTTP proxy that tunnels to `target` whatever it was asked for, if `password` was given.
+    /// An HTTP proxy that tunnels every request to `target`. If `password` is set, requests need it.
     private func tunnel(
         to target: UInt16, password: String? = nil, heads: Locked<[String]>
     ) throws -> LoopbackServer {
@@ -68,7 +68,7 @@ import Testing
         await probe.connected()
         probe.send("desrever\n")
         #expect(await probe.text(9) == "reversed\n")
-        // The server takes one connection at a time.
+        // The server handles one connection at a time.
         probe.use { $0.close() }
         var wrongName = try await StreamProbe(loop, .tls(host: "broker.invalid", port: 8883))
         #expect(await wrongName.closed()?.code == .certificateNotTrusted)

@@ -3,7 +3,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The sockets that the loop waits for.
 @Suite struct SocketTableTests {
     private func pair() throws -> (Int32, Int32) {
         var ends: [Int32] = [-1, -1]
@@ -19,13 +18,14 @@ import Testing
         try table.watch(lost, for: Epoll.readable, owner: .alarm(alarm))
         table.forgetAll()
         try table.watch(watched, for: Epoll.readable, owner: .alarm(alarm))
-        // As if a program had inherited it that was started meanwhile: closed here, and still open.
+        // The copy simulates a program that was started meanwhile and inherited the socket: closed here, but still open
+        // there.
         let inherited = dup(lost)
         close(lost)
         #expect(send(lostPeer, [1], 1, 0) == 1)
         #expect(table.wait(milliseconds: 0) == 1)
         #expect(table.wait(milliseconds: 0) == 0)
-        // The others are still watched.
+        // The table still watches the other sockets.
         #expect(send(watchedPeer, [1], 1, 0) == 1)
         #expect(table.wait(milliseconds: 0) == 1)
         for descriptor in [lostPeer, watched, watchedPeer, inherited] { close(descriptor) }
@@ -33,7 +33,7 @@ import Testing
 
     @Test func anAcceptedSocketDoesNotWaitAndIsInheritedByNobody() throws {
         let listener = try #require(FileDescriptor(socket: AF_UNIX))
-        // An address of the kernel's own choice.
+        // The kernel chooses the address.
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var length = socklen_t(MemoryLayout<sa_family_t>.size)

@@ -11,7 +11,7 @@ import Testing
     init() throws { self.authority = try TestAuthority() }
 
     private func loop(caFile: String? = nil, insecure: Bool = false) throws -> EventLoop {
-        // A server that serves one client at a time lets the others wait for as long as it takes.
+        // A server of one client at a time keeps the other clients waiting, so the timeout is long.
         try EventLoop(
             configuration: .init(tls: .init(caFile: caFile, insecure: insecure), connectTimeout: .seconds(600)))
     }
@@ -31,7 +31,8 @@ import Testing
         try content.write(to: URL(fileURLWithPath: self.authority.path + "/content"))
         let server = try OpenSSLServer(self.authority, "-WWW")
         defer { server.stop() }
-        // Smaller than the buffer: the limit is hit, and what is left is in no socket.
+        // Smaller than the TLS buffer. The loop reaches its limit while the rest of the bytes is in that buffer, so no
+        // socket is readable.
         let loop = try EventLoop(
             configuration: .init(
                 tls: .init(caFile: self.authority.caFile), drainBytes: 20_000, connectTimeout: .seconds(600)))
@@ -45,7 +46,7 @@ import Testing
     @Test func transfersThatWaitForOneAnotherComeWhole() async throws {
         let content = [UInt8]((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) })
         try Data(content).write(to: URL(fileURLWithPath: self.authority.path + "/content"))
-        // It speaks HTTP/1.0 with one client at a time, so those who hoped to share a connection need their own.
+        // The server speaks HTTP/1.0 and serves one client at a time, so each transfer needs a connection of its own.
         let server = try OpenSSLServer(self.authority, "-WWW")
         defer { server.stop() }
         let loop = try self.loop(caFile: self.authority.caFile)
@@ -86,7 +87,7 @@ import Testing
         let server = try OpenSSLServer(self.authority, "-www")
         defer { server.stop() }
         let loop = try self.loop(caFile: self.authority.caFile)
-        // libcurl resolves every name under "localhost" to the loopback address, RFC 6761 section 6.3.
+        // libcurl resolves every name under "localhost" to the loopback address (RFC 6761, section 6.3).
         #expect(await self.failure(way, loop, "other.localhost", server.port)?.code == .certificateNotTrusted)
         #expect(await self.failure(way, loop, "127.0.0.1", server.port)?.code == .certificateNotTrusted)
     }
@@ -96,7 +97,7 @@ import Testing
         let server = try OpenSSLServer(self.authority, "-www")
         defer { server.stop() }
         let error = await self.failure(way, try self.loop(), "localhost", server.port)
-        // Without any installed authorities libcurl cannot even read their file.
+        // If no authorities are installed, libcurl cannot read their file.
         #expect(error?.code == .certificateNotTrusted || error?.code == .invalidConfiguration)
     }
 
@@ -122,8 +123,8 @@ import Testing
         #expect(await self.failure(way, loop, "localhost", server.port)?.code == .invalidConfiguration)
     }
 
-    /// TLS 1.3 says so after the handshake, RFC 8446 section 4.4.2.4; TLS 1.2 within it and less plainly, RFC 5246 section
-    /// 7.4.6.
+    /// A TLS 1.3 server reports a missing certificate after the handshake (RFC 8446, section 4.4.2.4). A TLS 1.2 server
+    /// reports it during the handshake and less plainly (RFC 5246, section 7.4.6).
     @Test(arguments: ["-tls1_3", "-tls1_2"], ["stream", "transfer"])
     func aServerThatAsksForAClientCertificateIsNamedAsSuch(version: String, way: String) async throws {
         let server = try OpenSSLServer(self.authority, "-rev -Verify 1 -CAfile ca.pem \(version)")
@@ -131,7 +132,7 @@ import Testing
         let loop = try self.loop(caFile: self.authority.caFile)
         var error: TransportError?
         if way == "stream" {
-            // A client speaks first in MQTT, and what the server has not read by its end breaks the connection.
+            // An MQTT client speaks first. A server that closes with unread bytes breaks the connection.
             var probe = try await StreamProbe(loop, .tls(host: "localhost", port: server.port)) { stream, event in
                 if case .connected = event { stream.send([UInt8](repeating: 0x10, count: 100)) }
             }
@@ -142,7 +143,7 @@ import Testing
         #expect(error?.description.contains("client certificate") == true, "\(error as Any)")
     }
 
-    /// By a server that asks for a certificate of its own authority.
+    /// The server asks for a certificate of its own authority.
     @Test(arguments: ["-tls1_3", "-tls1_2"], ["stream", "transfer"])
     func aServerThatAsksGetsTheClientsCertificate(version: String, way: String) async throws {
         let answer = way == "stream" ? "-rev" : "-WWW"
@@ -162,7 +163,7 @@ import Testing
         }
     }
 
-    /// The loop finds the key beside the certificate where nobody names a file for it.
+    /// Without a file for the key, the loop takes the key from the certificate's file.
     @Test func aKeyMayBeInTheCertificatesFile() async throws {
         let path = self.authority.path
         let both = try ["server.pem", "server.key"].map { try String(contentsOfFile: path + "/" + $0, encoding: .utf8) }
@@ -205,7 +206,7 @@ import Testing
         return try EventLoop(configuration: .init(tls: tls, connectTimeout: .seconds(600)))
     }
 
-    /// It was renamed into place, or written again where it is.
+    /// The file is renamed into place, or written again in place.
     @Test(arguments: ["stream", "transfer"], [true, false])
     func aFileOfAuthoritiesThatHasChangedIsReadAgain(way: String, isReplaced: Bool) async throws {
         let other = try TestAuthority()
@@ -213,7 +214,7 @@ import Testing
         func trust(_ authority: TestAuthority) throws {
             let content = try Data(contentsOf: URL(fileURLWithPath: authority.caFile))
             let former = changedAt()
-            // A change within one tick of the file system's clock has the time of the one before.
+            // A second change within one tick of the file system's clock has the same time.
             repeat {
                 try content.write(to: URL(fileURLWithPath: file), options: isReplaced ? .atomic : [])
             } while changedAt() == former
@@ -224,7 +225,7 @@ import Testing
         }
         try trust(self.authority)
         let loop = try self.loop(caFile: file)
-        // A handshake that resumes an earlier one shows no certificate.
+        // No resumption: a resumed handshake shows no certificate.
         let servers = try [self.authority, other].map { try OpenSSLServer($0, "-www -num_tickets 0 -no_cache") }
         defer { for server in servers { server.stop() } }
         for (round, isKnown) in [(0, 0), (1, 1), (0, 1), (0, 0)].enumerated() {
@@ -269,7 +270,7 @@ import Testing
         let loop = try self.loop(caFile: self.authority.caFile)
         #expect(await self.failure(way, loop, "127.0.0.1", server.port)?.code == .tlsFailed)
         let bytes = hello.withLock { $0 }
-        // RFC 7301 section 3.1: each name after its length.
+        // RFC 7301, section 3.1: each name follows its length.
         #expect(bytes.contains([2] + Array("h2".utf8)) == offersHTTP2)
         #expect(bytes.contains(Array("http/1.1".utf8)) == offersHTTP2)
     }

@@ -82,7 +82,7 @@ import Testing
         defer { server.stop() }
         let loop = self.loop
         let url = server.url
-        // More than there are connections: some wait inside libcurl.
+        // More requests than connections, so that some wait inside libcurl.
         let tasks = (0..<200).map { _ in Task { try await loop.perform(HTTPRequest.patient(method: "GET", url: url)) } }
         var arrived = 0
         for await _ in requests {

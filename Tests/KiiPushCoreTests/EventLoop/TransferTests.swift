@@ -129,7 +129,8 @@ import Testing
         #expect(server.connectionCount <= 1 + pauses.count)
     }
 
-    /// How often a task was held up for so long that libcurl gave its connection up, which it does after 118 s.
+    /// Counts the pauses that may have been long enough for libcurl to drop its idle connection, which it does after
+    /// 118 s.
     private struct Pauses {
         private(set) var count = 0
         private var last = MonotonicInstant.now()
@@ -162,8 +163,8 @@ import Testing
 
     @Test func aConnectionThatTheServerHasClosedMeanwhileIsReplaced() async throws {
         let server = try LoopbackServer { connection in
-            // One answer a connection, and no word before that it ends. A client that had the answer before the end would
-            // use the connection again.
+            // The server answers one request per connection. The answer arrives together with the end: a client with an
+            // earlier answer would use the connection again.
             connection.cork()
             if connection.readRequest() != nil { connection.write(response("x")) }
         }
@@ -194,7 +195,7 @@ import Testing
         #expect(server.connectionCount <= 64)
     }
 
-    /// libcurl 7.88 forgets a transfer that waits for a connection if a call for all handles runs in between.
+    /// libcurl 7.88 forgets a waiting transfer if a call for all handles runs before the transfer gets a connection.
     @Test func noTransferWaitsForeverForAConnectionAfterATimeout() async throws {
         let server = try LoopbackServer.http { _ in response() }
         let silent = try LoopbackServer { $0.waitForEnd() }
@@ -208,7 +209,7 @@ import Testing
         let loop = try EventLoop(configuration: configuration)
         let request = HTTPRequest(method: "GET", url: server.url, timeout: .seconds(20))
         let unanswered = HTTPRequest(method: "GET", url: silent.url, timeout: .milliseconds(2))
-        // The order of the transfers decides; without the cure, one of the first 100 waves fails.
+        // The failure depends on the order of the transfers. Without the workaround, one of the first 100 rounds fails.
         for _ in 0..<150 {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { _ = try? await loop.perform(unanswered) }
@@ -230,8 +231,8 @@ import Testing
     }
 
     @Test func unknownHostIsNameNotResolved() async throws {
-        // RFC 6761 section 6.4: names under "invalid" never resolve.
-        // A resolver whose servers do not answer takes its time.
+        // RFC 6761, section 6.4: names under "invalid" never resolve. The long timeout is for a resolver whose servers
+        // do not answer.
         let loop = try EventLoop(configuration: .init(connectTimeout: .seconds(600)))
         let error = await self.error(HTTPRequest.patient(method: "GET", url: "http://nowhere.invalid/"), loop: loop)
         #expect(error?.code == .nameNotResolved)
@@ -244,7 +245,7 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    /// A server that takes the connection and says nothing: with TLS the handshake is never done.
+    /// The server accepts the connection and sends nothing, so a TLS handshake never completes.
     @Test(arguments: [true, false])
     func itIsKnownWhetherTheRequestWasSent(usesTLS: Bool) async throws {
         let arrived = Locked<Set<String>>([])
@@ -260,7 +261,8 @@ import Testing
             let request = HTTPRequest(method: "POST", url: "\(url)/\(number)", body: [1], timeout: .milliseconds(500))
             let error = await self.error(request)
             #expect(error?.code == .timedOut)
-            // Where the process was held up, there was no time to send it.
+            // The process may have been suspended for the whole timeout before it sent the request. The loop then
+            // repeats the test.
             isJudged = usesTLS || arrived.withLock { $0.contains("POST /\(number) HTTP/1.1") }
             if isJudged { #expect(error?.isUnsent == usesTLS) }
         }
@@ -303,7 +305,7 @@ import Testing
         #expect(error?.code == .tooLarge)
     }
 
-    /// More than 256 KiB in header sections that nobody asks for, in lines of 4,000 bytes.
+    /// More than 256 KiB in interim responses and trailers, in lines of 4,000 bytes.
     @Test(arguments: [(interim: 0, trailers: 70), (interim: 70, trailers: 0), (interim: 35, trailers: 35)])
     func interimResponsesAndTrailersCountAsHeader(interim: Int, trailers: Int) async throws {
         let line = "X-Long: " + String(repeating: "x", count: 3990) + "\r\n"

@@ -7,7 +7,7 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// What a handler has written in the transaction of its answer is written exactly when that is.
+/// A handler's SQL commits exactly when its answer commits.
 @Suite struct CommittingTests {
     private static let table = """
         CREATE SCHEMA app; CREATE TABLE app.seen (n bigint NOT NULL, note text);
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// The last statement of an answer that PostgreSQL refuses.
+    /// Statements that make PostgreSQL refuse an answer whose last statement they are.
     private static let refused = [
         SQLStatement("INSERT INTO app.seen VALUES ($1)", "one"),
         SQLStatement("INSERT INTO app.missing VALUES (1)"),
@@ -65,7 +65,8 @@ import Testing
         SQLStatement("SELECT 1\u{0}"),
     ]
 
-    /// In one turn: the first answer's violation shows behind its statements, and the second answer has none.
+    /// Two answers in one turn. The first violates a deferred constraint only after its statements; the second violates
+    /// none.
     @Test func whatIsPutOffIsNotHeldAgainstOthers() async throws {
         try await withStorePlace(.postgres) { place in
             try await PostgresServer.run(Self.table, at: place.address)
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    /// What others are to be committed with is, and the attempt is tried again.
+    /// Other answers of the turn commit, and the refused attempt is repeated.
     @Test(arguments: refused.indices) func isNotWrittenWhereAStatementIsRefused(index: Int) async throws {
         try await self.run(messages: 9) { stage async throws in
             let rows = try await stage.sql("SELECT string_agg(n || note, ' ' ORDER BY n) FROM app.seen")
@@ -102,7 +103,7 @@ import Testing
         }
     }
 
-    /// A gateway has to renew its lease meanwhile.
+    /// The gateway must renew its lease between the turns.
     @Test func isSpreadOverTurnsWhereItTakesLong() async throws {
         try await self.run(messages: 9) { stage async throws in
             let rows = try await stage.sql("SELECT string_agg(n || note, ' ' ORDER BY n) FROM app.seen")
@@ -140,7 +141,7 @@ import Testing
         }
     }
 
-    /// As when it was dropped, or others have handled it.
+    /// For example, a person dropped the message, or another gateway handled it.
     @Test func isNotWrittenOfAMessageThatIsInOtherHands() async throws {
         let answers = Locked<[FetchCompletion]>([])
         try await FleetStage.run { stage async throws in
@@ -166,7 +167,7 @@ import Testing
         }
     }
 
-    /// `Examples/ExactlyOnce`: a message may come to its handler twice, and is counted once.
+    /// `Examples/ExactlyOnce` counts each message once, even if its handler runs twice.
     @Test func aProgramThatIsKilledCountsEachMessageOnce() async throws {
         try await FleetStage.run { stage async throws in
             _ = try await stage.sql(
@@ -187,7 +188,7 @@ import Testing
                 let before = try #require(try await Int(stage.sql(counted).dropLast()))
                 try await stage.send(sent + 1...sent + 40)
                 sent += 40
-                // The last one goes on to the end; the others are killed amid it.
+                // The last program runs to the end. The first two are killed halfway.
                 let wanted = number == 3 ? Int(sent) * 3 : before + 20
                 while try await Int(stage.sql(counted).dropLast()) ?? 0 < wanted, program.isRunning {
                     try await Task.sleep(for: .milliseconds(10))

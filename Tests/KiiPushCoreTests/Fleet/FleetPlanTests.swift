@@ -3,7 +3,7 @@ import Testing
 
 @testable import KiiPushPostgres
 
-/// What a gateway does about its shards, without a database.
+/// A gateway's decisions about its shards, without a database.
 @Suite struct FleetPlanTests {
     private func row(_ name: String, in shard: Int64, _ declaration: String = "{}", leaving: Bool = false) -> FleetRow {
         FleetRow(name: name, shard: shard, declaration: declaration, isLeaving: leaving)
@@ -34,10 +34,10 @@ import Testing
         let stopped = plan.renewed(share: 20, gateways: 2, shards: self.revisions(1...40))
         #expect(stopped == (21...36).map { .stop(agent: "agent-\($0)") })
         #expect(plan.isUnsettled)
-        // Each that has stopped lets its shard go, and another one stop.
+        // The end of an agent releases its shard and lets the next agent stop.
         let next = plan.ended("agent-21")
         #expect(next == [.stop(agent: "agent-37"), .release([21])])
-        // It is not told twice.
+        // The plan does not repeat its steps.
         #expect(plan.renewed(share: 20, gateways: 2, shards: self.revisions(1...40)).isEmpty)
         #expect(plan.released([21]).isEmpty)
         for number in 22...40 { _ = plan.ended("agent-\(number)") }
@@ -52,12 +52,12 @@ import Testing
         _ = plan.renewed(share: 100, gateways: 1, shards: shards)
         _ = plan.read([], number: 1)
         #expect(plan.renewed(share: 50, gateways: 2, shards: shards) == [.release(Array(51...100))])
-        // The database could not be told.
+        // The gateway could not reach the database.
         plan.failedToRelease(Array(51...100))
         #expect(plan.renewed(share: 50, gateways: 2, shards: shards) == [.release(Array(51...100))])
     }
 
-    /// Those without agents would all go to the first that takes some, and leave the agents to the others.
+    /// Otherwise the next gateway would get only shards without agents, and all agents would stay.
     @Test func aShardWithoutAgentsWaitsForThoseBeforeIt() {
         var plan = FleetPlan()
         let shards = self.revisions(1...100)
@@ -75,9 +75,9 @@ import Testing
         #expect(plan.renewed(share: 9, gateways: 1, shards: [1: 1]) == [.read([1], number: 2)])
         let changed = self.row("agent-1", in: 1, "{\"a\":1}")
         #expect(plan.read([changed], number: 2) == [.stop(agent: "agent-1")])
-        // What it has saved until it stopped is read again.
+        // The agent may have saved its state until its end, so the shard is read again.
         #expect(plan.ended("agent-1") == [.read([1], number: 3)])
-        // The answer to an earlier question says nothing any more.
+        // The plan ignores the answer to an earlier read.
         #expect(plan.read([], number: 2).isEmpty)
         #expect(plan.read([changed], number: 3) == [.start(changed)])
         #expect(plan.renewed(share: 9, gateways: 1, shards: [1: 1]).isEmpty)
@@ -95,11 +95,11 @@ import Testing
             return
         }
         #expect(row.name == "agent-1")
-        // It could not be told. One that nobody runs goes at once.
+        // The gateway could not reach the database. A leaving agent that does not run is removed at once.
         plan.failedToRemove(row)
         #expect(plan.renewed(share: 9, gateways: 1, shards: [1: 1]) == [.read([1], number: 3)])
         #expect(plan.read([leaving], number: 3) == [.remove(leaving)])
-        // And so does one that is gone from the table.
+        // An agent whose row is gone stops too.
         let other = self.row("agent-2", in: 1)
         _ = plan.renewed(share: 9, gateways: 1, shards: [1: 2])
         #expect(plan.read([other], number: 4) == [.start(other)])
@@ -116,7 +116,7 @@ import Testing
         #expect(plan.renewed(share: 9, gateways: 1, shards: [1: 1]) == [.read([1], number: 2)])
     }
 
-    /// The lease is over while agents run, and is renewed before they have stopped.
+    /// The lease ends while agents run, and is renewed before they have stopped.
     @Test func afterALeaseThatWasOverAgentsStartAgain() {
         var plan = self.plan(1...2)
         #expect(plan.suspend() == [.stop(agent: "agent-1"), .stop(agent: "agent-2")])
@@ -131,7 +131,7 @@ import Testing
         #expect(plan.read([rows[1]], number: 4) == [.start(rows[1])])
     }
 
-    /// The database was told to let go of a shard, and has not answered when the lease is over.
+    /// The lease ends while the database still releases a shard.
     @Test func aShardThatIsBeingReleasedIsNotStartedAgain() {
         var plan = FleetPlan()
         let shards = self.revisions(1...2)
@@ -144,7 +144,7 @@ import Testing
         #expect(plan.renewed(share: 2, gateways: 1, shards: shards) == [.read([2], number: 3)])
     }
 
-    /// What is read late says nothing of a shard that went meanwhile.
+    /// A late answer about a shard that the gateway lost is ignored.
     @Test func aShardThatIsLostStopsItsAgents() {
         var plan = self.plan(1...2)
         #expect(plan.renewed(share: 9, gateways: 1, shards: [2: 0]) == [.stop(agent: "agent-1")])

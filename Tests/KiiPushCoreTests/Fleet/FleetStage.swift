@@ -6,9 +6,9 @@ import TestSupport
 
 @testable import KiiPushPostgres
 
-/// Gateways of a fleet in this process, over one database, one emulator and its broker.
+/// Gateways of a fleet in this process, with one database, one emulator and its broker.
 final class FleetStage: Sendable {
-    /// How often each agent has handled each message.
+    /// The number of times that each agent handled each message.
     private struct Handled {
         var counts: [String: [Int64: Int]] = [:]
         var total = 0
@@ -41,7 +41,7 @@ final class FleetStage: Sendable {
         }
     }
 
-    /// An agent as it is declared.
+    /// The declaration of an agent.
     func agent(_ name: String, account: KiiAccount = .pseudoUser) -> PushAgent.Configuration {
         var agent = PushAgent.Configuration(
             name: name, app: self.emulator.app, account: account, subscriptions: [.topic(self.topic)])
@@ -49,7 +49,7 @@ final class FleetStage: Sendable {
         return agent
     }
 
-    /// That each message of each agent was handled once.
+    /// The counts if each agent handled each message once.
     static func each(_ agents: Int, _ numbers: ClosedRange<Int64>) -> [String: [Int64: Int]] {
         Dictionary(
             uniqueKeysWithValues: (1...agents).map { agent in
@@ -57,13 +57,12 @@ final class FleetStage: Sendable {
             })
     }
 
-    /// Declares agents with a topic that all are subscribed to.
+    /// Declares agents, all with a subscription to the same topic.
     func declare(_ count: Int) async throws {
         try await self.admin { try await $0.createTopic(self.topic) }
         try await self.fleet.add((1...count).map { self.agent("agent-\($0)") })
     }
 
-    /// Sends messages to all agents.
     func send(_ numbers: ClosedRange<Int64>) async throws {
         try await self.admin { session in
             for number in numbers {
@@ -81,7 +80,7 @@ final class FleetStage: Sendable {
 
     func sql(_ text: String) async throws -> String { try await PostgresServer.run(text, at: self.target) }
 
-    /// - Parameter handle: what the handler of an agent does with a message.
+    /// - Parameter handle: handles a message of an agent.
     func begin(
         _ gateway: String, lease: Duration = .seconds(30), grace: Duration? = nil, isStrictlyOrdered: Bool = false,
         _ handle: @escaping @Sendable (String, Int64, DeliveryContext, FetchCompletion) -> Void = { $3(.newData) }
@@ -100,7 +99,7 @@ final class FleetStage: Sendable {
         return RunningGateway(runtime: runtime, events: events.stream, receiving: receiving)
     }
 
-    /// Begins a gateway of all databases.
+    /// Starts a gateway for all databases.
     func receive(as gateway: String) -> Task<Void, any Error> {
         Task {
             try await self.fleet.receive(
@@ -151,33 +150,32 @@ final class FleetStage: Sendable {
     }
     func waitForMessages(_ count: Int) async throws { try await self.wait { $0.total >= count } }
 
-    /// Until so many messages are done in the database.
+    /// Waits until this number of messages is done in the database.
     func waitForVerdicts(_ count: Int) async throws {
         try await self.wait(until: "(SELECT count(*) FROM kii_push.message WHERE state = 4) = \(count)")
     }
 
-    /// Until so many messages are in the database, whatever has become of them.
+    /// Waits until this number of messages is in the database, in any state.
     func waitForRows(_ count: Int) async throws {
         try await self.wait(until: "(SELECT count(*) FROM kii_push.message) = \(count)")
     }
 
-    /// Until the database says so, in SQL.
+    /// Waits until `condition`, in SQL, is true.
     func wait(until condition: String) async throws {
         try await PostgresServer.wait(until: condition, at: self.target)
     }
 
-    /// Until the fleet says so of its gateways.
+    /// Waits until the status of the fleet's gateways satisfies `isReached`.
     func waitForGateways(_ isReached: ([FleetStatus.Gateway]) -> Bool) async throws {
         while try await !isReached(self.fleet.status().gateways) { try await Task.sleep(for: .milliseconds(10)) }
     }
 
-    /// How often each message of each agent was handled.
+    /// The number of times that each agent handled each message.
     var counts: [String: [Int64: Int]] { self.handled.withLock { $0.counts } }
-    /// As how many users each agent has registered.
+    /// The number of users that each agent has registered.
     var users: [Int] { self.handled.withLock { $0.principals.values.map(\.count) } }
 }
 
-/// A gateway that runs.
 struct RunningGateway: Sendable {
     let runtime: PushRuntime
     let events: AsyncStream<FleetEvent>
@@ -193,7 +191,7 @@ struct RunningGateway: Sendable {
         try await self.first { if case .holding(count, _, _) = $0 { true } else { false } }
     }
 
-    /// Ends it as SIGTERM does.
+    /// Ends the gateway as SIGTERM does.
     func end() async throws {
         self.receiving.cancel()
         try await self.receiving.value
@@ -201,7 +199,7 @@ struct RunningGateway: Sendable {
     }
 }
 
-/// Hands on the number in each message.
+/// Passes the number in each message to a closure.
 final class NumberHandler: RemoteNotificationHandler {
     private let handle: @Sendable (Int64, DeliveryContext, FetchCompletion) -> Void
 

@@ -6,7 +6,7 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// Gateways that share a database, with a real one, a real broker, and pushes of the emulator.
+/// Gateways that share a real database, with a real broker and the emulator's pushes.
 @Suite struct FleetTests {
     @Test func whoJoinsTakesItsShareAndWhoLeavesHandsOverAll() async throws {
         try await FleetStage.run { stage in
@@ -16,7 +16,7 @@ import Testing
             try await stage.send(1...5)
             try await stage.waitForMessages(40)
             let second = try stage.begin("second")
-            // While agents go from one to the other.
+            // These messages arrive while agents move from one gateway to the other.
             try await stage.send(6...20)
             try await second.waitForShards(512)
             try await stage.send(21...25)
@@ -31,9 +31,9 @@ import Testing
             try await stage.send(26...30)
             try await stage.waitForMessages(8 * 30)
             #expect(stage.counts == FleetStage.each(8, 1...30))
-            // Its token and its installation go with an agent.
+            // An agent keeps its token and its installation when it moves, so it registers only one user.
             #expect(stage.users == Array(repeating: 1, count: 8))
-            // Verdicts may be on their way.
+            // Some verdicts may not be stored yet.
             try await stage.waitForVerdicts(240)
             let ledger = try await second.runtime.ledger()
             #expect(ledger.received - ledger.duplicates == 240)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// The ledger goes on counting their messages.
+    /// The ledger keeps the counts of the removed gateways.
     @Test func whoHasLeftIsForgottenInTime() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(1)
@@ -68,7 +68,7 @@ import Testing
             let names = ["gone-lately", "last", "stopped-lately"]
             try await stage.waitForGateways { $0.map(\.name) == names }
             #expect(try await stage.sql("SELECT sum(received), sum(duplicates) FROM kii_push.gateway") == before)
-            // A name that was forgotten is one like any other.
+            // A gateway may use the forgotten name again.
             let again = try stage.begin("gone")
             try await again.waitForShards(512)
             try await again.end()
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// A process that stands still does not know that others have taken over.
+    /// A suspended process does not know that another gateway has taken over.
     @Test func whoStandsStillPastItsLeaseIsFenced() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(4)
@@ -84,7 +84,7 @@ import Testing
             try await stage.waitForSubscriptions(of: 4)
             try await stage.send(1...5)
             try await stage.waitForMessages(20)
-            // What a handler has answered is written, or it would be handled again.
+            // The answers must be stored before the takeover, or the messages would be handled again.
             try await stage.waitForVerdicts(20)
             let isOver = DispatchSemaphore(value: 0)
             zombie.runtime.loop.submit { isOver.wait() }
@@ -104,7 +104,7 @@ import Testing
             #expect(reason.contains("stood still"), "\(reason)")
             await zombie.runtime.shutdown()
             #expect(stage.counts == FleetStage.each(4, 1...15))
-            // The server may take a moment to see that the connection has ended.
+            // The server may take a moment to notice the end of the connection.
             try await stage.waitForGateways { $0[1].condition != .late }
             let gateways = try await stage.fleet.status().gateways
             #expect(gateways.map(\.condition) == [.alive, .gone])
@@ -142,15 +142,15 @@ import Testing
         }
     }
 
-    /// The database is away for longer than the lease, and nobody else is there. What had come and could not be stored is
-    /// stored before the agents connect again, or the broker's repetitions of it would be other messages.
+    /// The database is away for longer than the lease, and there is no other gateway. Agents connect again only after
+    /// the pending messages are stored. Otherwise the broker's redeliveries would count as new messages.
     @Test func afterADatabaseThatWasAwayAgentsGoOn() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(3)
-            // The agents do not wait for the database when they stop.
+            // With this grace period, agents stop without waiting for the database.
             let gateway = try stage.begin("only", lease: .seconds(2), grace: .milliseconds(50))
             try await stage.waitForSubscriptions(of: 3)
-            // Else the broker has shown no identifier but 1.
+            // A second packet ID shows the agent that the broker does not restart at 1.
             try await stage.send(1...1)
             try await stage.waitForVerdicts(3)
             try await PostgresServer.close(stage.target)
@@ -158,7 +158,7 @@ import Testing
             try await gateway.first { $0 == .leaseOver }
             try await stage.send(6...10)
             #expect(stage.counts == FleetStage.each(3, 1...1))
-            // The lease is renewed, and some turns are still refused.
+            // The lease is renewed while the database still refuses some turns.
             try await PostgresServer.reopen(
                 stage.target,
                 after: """
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    /// The connection does not break by itself: the server's process stands still.
+    /// The connection stays open while the server's process is stopped.
     @Test func aDatabaseThatDoesNotAnswerIsTold() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(1)
@@ -195,7 +195,7 @@ import Testing
             try await stage.send(1...3)
             try await stage.waitForMessages(3)
             try await stage.waitForVerdicts(3)
-            // Also when it is to end meanwhile.
+            // A gateway can also end while the database does not answer.
             let next = try await backend()
             kill(next, SIGSTOP)
             gateway.receiving.cancel()
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    /// Rights that are missing, say. Messages are received all the same.
+    /// For example, rights are missing. Agents still receive messages.
     @Test func whatTheDatabaseRefusesIsToldOnce() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(1)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    /// A restored backup lacks what was committed after it was made.
+    /// A restored backup lacks the later commits.
     @Test func aDatabaseThatIsOlderThanWhatItHasConfirmedIsTold() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(2)
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    /// It has stood still for so long that the others have removed its row, or somebody has.
+    /// Other gateways removed the row of a gateway that was suspended for long, or a person did.
     @Test func whoIsForgottenWhileItRunsIsToldWhy() async throws {
         try await FleetStage.run { stage in
             let gateway = try stage.begin("only", lease: .seconds(3))
@@ -270,7 +270,7 @@ import Testing
         }
     }
 
-    /// The connections stay, and so do the gateway's name and its session.
+    /// The restore keeps the connections, the gateway's name and its session.
     @Test(.timeLimit(.minutes(10))) func aBackupThatIsRestoredUnderAGatewayIsTold() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(1)
@@ -311,13 +311,13 @@ import Testing
                 return
             }
             #expect(!host.isEmpty)
-            // It is not to stop itself.
+            // The advice must not be to stop this very process.
             let text = error?.description ?? ""
             #expect(text.contains("process \(getpid()) on \(host), another runtime of this process"), "\(text)")
             #expect(!text.contains("stop it"), "\(text)")
             await second.runtime.shutdown()
             try await first.end()
-            // Its name is free at once.
+            // The name is free as soon as its gateway ends.
             let third = try stage.begin("gateway")
             try await third.waitForShards(1024)
             try await third.end()
@@ -332,7 +332,7 @@ import Testing
             let thing = KiiAccount.thing(vendorThingID: "lamp", password: Secret("secret"))
             try await stage.fleet.add([stage.agent("lamp-1", account: thing)])
             try await stage.waitForSubscriptions(of: 2)
-            // The same thing once more has the same installation.
+            // A second agent of the same thing gets the same installation.
             try await stage.fleet.add([stage.agent("lamp-2", account: thing)])
             for seconds in [1, 2] as [Int64] {
                 let failure = try await gateway.first {
@@ -345,14 +345,14 @@ import Testing
                 #expect(reason.contains("declare one agent alone"), "\(reason)")
                 #expect(pause == .seconds(seconds))
             }
-            // A declaration that another program has written.
+            // A declaration that another program wrote.
             try await PostgresServer.run(
                 "SELECT FROM kii_push.declare_agent('lamp-3', '{\"app\": 1}')", at: stage.target)
             let refused = try await gateway.first { if case .agentFailed("lamp-3", _, _) = $0 { true } else { false } }
             #expect(refused == .agentFailed(name: "lamp-3", reason: "/account is missing", retryIn: nil))
             for name in ["lamp-1", "lamp-3"] { #expect(try await stage.fleet.remove(agent: name)) }
             #expect(try await !stage.fleet.remove(agent: "nobody"))
-            // With the first out of the way, the second one receives.
+            // After the first agent of the thing is removed, the second one receives.
             try await stage.waitForSubscriptions(of: 3)
             #expect(try await stage.fleet.agents() == ["agent-1", "lamp-2"])
             try await stage.send(1...3)

@@ -6,7 +6,7 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// What a person asks of the gateways: whichever has the message does it.
+/// A person's requests to the gateways. The gateway that has the message carries out the request.
 @Suite struct RequestTests {
     private static let patience: Duration = .seconds(120)
 
@@ -62,7 +62,7 @@ import Testing
                 }
             }
             #expect(try await self.numbers(stage) == [numbers[1]])
-            // A message may be gone when its gateway looks for it; and nobody may wait for the answer any more.
+            // The message may be gone when its gateway looks for it. An answer that is no longer awaited is removed.
             let request = "INSERT INTO kii_push.request (installation, message, what)"
             _ = try await stage.sql("\(request) SELECT key, \(absent), 'drop' FROM kii_push.installation")
             try await stage.wait(until: "(SELECT answer FROM kii_push.request) = -2")
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// However often it was asked for; and a message that is to be dropped is not handed to a handler before.
+    /// The next gateway carries out each request once, and does so before it passes the message to a handler.
     @Test func whatNobodyHasIsDoneByTheNextGateway() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(1)
@@ -87,7 +87,7 @@ import Testing
             let numbers = try await self.numbers(stage)
             _ = try await stage.sql("UPDATE kii_push.message SET state = 5 WHERE sequence = \(numbers[0])")
             _ = try await stage.sql("UPDATE kii_push.message SET state = 0 WHERE sequence = \(numbers[1])")
-            // The gateway is busy with others first.
+            // The gateway has many other requests first.
             _ = try await stage.sql(
                 """
                 INSERT INTO kii_push.request (installation, message, what)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// It may have read the request before.
+    /// The gateway may have read the request before it lost its lease.
     @Test func whoHasLostItsLeaseDoesNothingOfIt() async throws {
         try await withStorePlace(.postgres) { place in
             let first = try await place.open()
@@ -130,7 +130,7 @@ import Testing
                 #expect(error?.kind == .fenced)
             }
             #expect(try await second.standing(rows[0]) == .inHand)
-            // Its new one does, and has answered with that.
+            // The new owner of the shard carries out the request, and answers it.
             #expect(try await second.requests() == requests)
             try await second.ask { $0.drop(rows[0], completion: $1) }
             #expect(try await second.requests().isEmpty)

@@ -2,12 +2,12 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What stands in the table `event`.
+/// The rows of the table `event`.
 @Suite struct EventTableTests {
     private static let base = Timestamp.at(1000)
 
-    /// The format on the disk, after the message, the number and the time: a change here is a change of the schema's
-    /// version.
+    /// The format on the disk, without the columns for message, number and time. A change here needs a new version of
+    /// the schema.
     static let golden: [(String, MessageEvent.Kind)] = [
         ("4, NULL, NULL, NULL, NULL", .duplicate),
         ("5, 1, NULL, NULL, NULL", .isolated(attempt: 1)),
@@ -34,7 +34,7 @@ import Testing
         return (inbox, file, fixture)
     }
 
-    /// Has the message go through what the event tells.
+    /// Makes the change that writes this event.
     private func write(_ kind: MessageEvent.Kind, into inbox: Inbox, at now: Timestamp) throws {
         var change = MessageChange(sequence: 1, state: .inHand)
         change.attempt = kind.parts.attempt.map { .init(number: $0) }
@@ -85,7 +85,7 @@ import Testing
         let record = try #require(try inbox.record(1))
         #expect(record.events.dropFirst().map(\.kind) == Self.golden.map(\.1))
         #expect(record.missing == [.storing])
-        // One that is gone is missing, and so is one that is too many.
+        // A missing row makes later events missing, and the count limits the rows that are read.
         try file.execute("DELETE FROM event WHERE number = 3")
         #expect(try inbox.record(1)?.events.count == Self.golden.count)
         #expect(try inbox.record(1)?.missing == [.storing, .laterEvents])
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    /// A count that is wrong is no reason to write nothing any more.
+    /// Even with a wrong count of events, new events are written.
     @Test func writesOverWhatStandsInItsPlace() throws {
         let (inbox, file, _) = try self.fixture(events: 0)
         try file.execute("INSERT INTO event VALUES (1, 1, 1000001, 4, NULL, NULL, NULL, NULL)")
@@ -152,7 +152,7 @@ import Testing
         try file.execute(
             "INSERT INTO event VALUES (1, 1, 1, 4, NULL, NULL, NULL, NULL), (1, 2, 1, 4, NULL, NULL, NULL, NULL)")
         try inbox.verify()
-        // Text stands behind every number, and is read as none.
+        // SQLite sorts text after all numbers, and reads this text as the number 0.
         try file.execute("UPDATE event SET number = 'x' WHERE number = 2")
         #expect(throws: InboxError.self) { try inbox.verify() }
     }

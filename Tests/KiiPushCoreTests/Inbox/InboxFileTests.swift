@@ -57,11 +57,11 @@ import Testing
             let error = #expect(throws: InboxError.self) { try inbox.insert([.sample()]) }
             exit(error?.kind == .notPermitted ? 0 : 2)
         }
-        // A reader takes nothing away from the holder.
+        // A reader does not disturb the owner.
         #expect(try inbox.insert([.sample()]) == [3])
     }
 
-    /// A process that was killed leaves the log to the one that takes its place.
+    /// A killed process leaves its log to the next owner.
     @Test func whoOnlyReadsLeavesTheLogAsItIs() throws {
         let fixture = try InboxFixture(name: "inbox.sqlite")
         let inbox = try fixture.open()
@@ -82,7 +82,7 @@ import Testing
         #expect(try contents() == before)
     }
 
-    /// Whoever looks in while the file is being made for the first time finds it empty.
+    /// A reader finds an empty file while the owner creates the inbox for the first time.
     @Test func anEmptyFileIsNotMadeYetAndNotDamaged() throws {
         let fixture = try InboxFixture(name: "inbox.sqlite")
         #expect(FileManager.default.createFile(atPath: fixture.path, contents: nil))
@@ -92,7 +92,7 @@ import Testing
         _ = try fixture.open { $0.isReadOnly = true }
     }
 
-    /// Whoever looks in when the making of the file was cut off finds what SQLite wants to take back first.
+    /// A reader finds a journal that SQLite must roll back, because the creation of the file was interrupted.
     @Test func aFileThatIsHalfMadeIsNotMadeYetAndNotDamaged() throws {
         let (fixture, other) = (try InboxFixture(name: "inbox.sqlite"), try InboxFixture(name: "inbox.sqlite"))
         let file = try SQLiteFile(other.path, for: .creating)
@@ -148,7 +148,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: fixture.path)) == before)
     }
 
-    /// As a damaged file, it is moved aside then, and its messages are taken over.
+    /// The file is then moved aside as damaged, and its messages are copied.
     @Test func aFileThatHasTablesAndNoVersionIsDamaged() throws {
         let fixture = try InboxFixture()
         _ = try fixture.open()
@@ -156,7 +156,7 @@ import Testing
         #expect(#expect(throws: InboxError.self) { try fixture.open() }?.kind == .corrupt)
     }
 
-    /// One letter is another one: a statement would fail by it, and nothing be stored any more.
+    /// One changed letter would make a statement fail, so that no message could be stored.
     @Test(arguments: [("message_open", "state < 4", "state < 1"), ("message", "qos INTEGER", "qos INTFGER")])
     func aFileWithAnotherSchemaIsDamaged(name: String, text: String, damaged: String) throws {
         let fixture = try InboxFixture()
@@ -169,7 +169,7 @@ import Testing
         #expect(#expect(throws: InboxError.self) { try fixture.open() }?.kind == .corrupt)
     }
 
-    /// As another build may have made it, with other comments.
+    /// Another build may have created the file, with other comments.
     @Test func aFileWhoseSchemaIsWrittenOtherwiseIsTheSame() throws {
         let fixture = try InboxFixture()
         _ = try fixture.open()
@@ -204,7 +204,7 @@ import Testing
         #expect(error?.advice.contains("disk") == true)
         #expect(inbox.counts == before)
         #expect(try inbox.rows(.inHand, limit: 1000).count == 1)
-        // The same transaction again, with room.
+        // The same kind of transaction succeeds when it fits.
         #expect(try inbox.insert(Array(rows.prefix(3))) == [2, 3, 4])
         #expect(try fixture.open { $0.maximumFileBytes = 8 << 20 }.insert(rows).count == 100)
     }

@@ -7,13 +7,13 @@ extension InboxFixture {
 
     func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: self.directory).sorted() }
 
-    /// The number, from 1, of the first page of a table or index.
+    /// The number of the first page of a table or index, from 1.
     func rootPage(of name: String) throws -> Int {
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'"
         return Int(try SQLiteFile(self.path, for: .reading).integer(sql))
     }
 
-    /// Fills the page on which `text` stands with nonsense. Nobody may have the file open.
+    /// Overwrites the page that contains `text`. The file must be closed.
     func damage(pageWith text: String) throws {
         let data = try Data(contentsOf: URL(filePath: self.path))
         let range = try #require(data.range(of: Data(text.utf8)))
@@ -27,7 +27,7 @@ extension InboxFixture {
         }
     }
 
-    /// Changes the file itself. Nobody may have it open.
+    /// Changes the bytes of the file, which must be closed.
     func change(_ change: (inout [UInt8]) -> Void) throws {
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: self.path)))
         change(&bytes)

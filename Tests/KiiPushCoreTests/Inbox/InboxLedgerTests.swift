@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct InboxLedgerTests {
-    /// Transactions of everything that may happen, some of them rolled back; after each the ledger is held against a
-    /// model in memory, and against the file's rows counted one by one.
+    /// Random transactions of all kinds, some of them rolled back. After each transaction, the ledger must equal a
+    /// model in memory and the counts of the file's rows.
     @Test(arguments: 0..<8)
     func accountsForEveryMessageAfterEachTransaction(seed: UInt64) throws {
         let fixture = try InboxFixture()
@@ -104,9 +104,9 @@ import Testing
     }
 }
 
-/// What the ledger has to say after what was done: kept by hand.
+/// The expected ledger, computed in memory.
 private struct LedgerModel {
-    /// Rows that were pruned are in it too: they are done for good.
+    /// States by sequence. Pruned rows stay here as done.
     var rows: [Int64: RowState] = [:]
     var last: Int64 = 0
     var duplicates: Int64 = 0
@@ -133,7 +133,7 @@ private struct LedgerModel {
         case 4:
             if try transaction.absorb(into: sequence, at: now) != nil { self.duplicates += 1 }
         case 5:
-            // One that was pruned is not there any more, and one that is done stays counted as that.
+            // A pruned row does not exist any more, and a done message stays counted as done.
             if try inbox.row(sequence) != nil, try transaction.drop(sequence), self.rows[sequence] != .done {
                 self.dropped += 1
                 self.rows[sequence] = nil
@@ -147,7 +147,7 @@ private struct LedgerModel {
                 self.rows[row.sequence] = .inHand
             }
         default:
-            // A row that is done stays so.
+            // A done row stays done.
             guard let old = self.rows[sequence], old != .done else { return }
             let state = RowState.allCases.randomElement(using: &random) ?? .done
             if try transaction.update(MessageChange(sequence: sequence, state: state), at: now) != nil {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The mark beside the file, which shows what SQLite cannot see.
+/// The mark beside the file, which shows losses that SQLite cannot notice.
 @Suite struct InboxMarkTests {
     private func mark(_ fixture: InboxFixture) -> InboxMark? { InboxMark(ofInboxAt: fixture.path) }
 
@@ -20,7 +20,7 @@ import Testing
         #expect(written.write(besides: fixture.path, isFlushed: true))
         #expect(self.mark(fixture) == written)
         #expect(try fixture.mode(of: fixture.path + "-mark") == 0o600)
-        // In place: a shorter number leaves nothing of a longer one.
+        // Written in place: the shorter text must replace the whole longer text.
         let smaller = InboxMark(of: InboxLedger())
         #expect(smaller.write(besides: fixture.path, isFlushed: false))
         #expect(self.mark(fixture) == smaller)
@@ -72,7 +72,7 @@ import Testing
         let mark = InboxMark(of: ledger(stored: 60, open: 20))
         #expect(mark.missing(from: ledger(stored: 0, open: 0)) == 20)
         #expect(mark.missing(from: ledger(stored: 50, open: 10)) == 10)
-        // As it is after a kill: the file holds what came after the mark.
+        // After a kill, the file also holds later messages than the mark.
         #expect(mark.missing(from: ledger(stored: 70, open: 30)) == 0)
         #expect(!mark.isAhead(of: ledger(stored: 60, open: 0)))
         #expect(!mark.isAhead(of: ledger(stored: 61, open: 0)))

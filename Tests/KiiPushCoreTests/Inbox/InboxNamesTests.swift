@@ -2,7 +2,8 @@ import Glibc
 import KiiPushCore
 import Testing
 
-/// A reader opens a file and its logs by name, one after the other: none of them is replaced meanwhile.
+/// A reader opens a file and its logs by name, one after another. A lock keeps others from replacing the files
+/// meanwhile.
 @Suite struct InboxNamesTests {
     private let fixture: InboxFixture
     private let configuration: Inbox.Configuration
@@ -52,7 +53,7 @@ import Testing
     }
 }
 
-/// What another process has open.
+/// A lock of a directory, as another process would hold it.
 private final class DirectoryLock {
     private let descriptor: Int32
 

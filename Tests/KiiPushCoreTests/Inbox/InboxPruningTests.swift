@@ -24,7 +24,7 @@ import Testing
         try inbox.update(MessageChange(sequence: 4, state: .done), at: .at(100))
         #expect(try self.prune(inbox, at: .at(24 * 3600 + 2)) == 0)
         #expect(try self.sequences(inbox) == [2, 4, 5, 6])
-        // The next look for old rows comes a minute later.
+        // The next sweep for old rows comes a minute after the last sweep.
         #expect(try self.prune(inbox, at: .at(24 * 3600 + 61)) == 0)
         #expect(try self.sequences(inbox) == [2, 4, 5, 6])
         #expect(try self.prune(inbox, at: .at(24 * 3600 + 101)) == 0)
@@ -55,7 +55,7 @@ import Testing
         #expect(try wait(at: 1000) == .seconds(60))
         #expect(try wait(at: 1010) == .seconds(50))
         #expect(try wait(at: 1060) == .seconds(60))
-        // A clock that was set back by an hour does not put the next sweep off by as long.
+        // If the clock is set back by an hour, the next sweep still comes after a minute.
         #expect(try wait(at: -2600) == .seconds(60))
         #expect(try wait(at: -2550) == .seconds(10))
     }
@@ -90,7 +90,7 @@ import Testing
             steps += try self.prune(inbox, at: .at(2))
         }
         #expect(try self.sequences(inbox) == Array(1...3000) + Array(3701...4000))
-        // 3000 rows are 15 steps; once when the rows are looked through for old ones, and once for too many.
+        // Passing 3000 rows takes 15 steps: one pass looks for old rows, another for rows beyond the limit.
         #expect((15...32).contains(steps))
     }
 
@@ -101,11 +101,11 @@ import Testing
         for sequence in (Int64(1)...1000).reversed() {
             try inbox.update(MessageChange(sequence: sequence, state: .done), at: .at(1))
             steps += try self.prune(inbox, at: .at(2))
-            // Of the first two, none of which was passed, the one that was received first goes.
+            // Before any row was passed, the first of two done rows by time of receipt goes.
             #expect(try inbox.rows(.done, limit: 3).map(\.sequence) == [sequence == 999 ? 1000 : sequence])
         }
         #expect(steps < 32)
-        // Also after a sweep, which forgets what was passed.
+        // The order also holds after a sweep, which starts passing anew.
         try inbox.update(MessageChange(sequence: 1200, state: .done), at: .at(100))
         _ = try self.prune(inbox, at: .at(100))
         #expect(inbox.counts[.done].rows == 1)
@@ -113,7 +113,7 @@ import Testing
 
     private static let row = StoredMessage.sample(bytes: 200 - 5 - Int(InboxCounts.rowOverhead))
 
-    /// An inbox that keeps so many rows that are done, all of them like ``row``.
+    /// An inbox that keeps at most this number of done rows like ``row``.
     private func bounded(rows: Int64) throws -> Inbox {
         var configuration = Inbox.Configuration()
         configuration.keepsDoneBytes = rows * 200

@@ -3,13 +3,13 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What an inbox does for room on its disk.
+/// The inbox's management of space on its disk.
 @Suite struct InboxRoomTests {
     private static func size(_ path: String) throws -> Int {
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
     }
 
-    /// Rows of 1,000 bytes, of which it is known or not whether their acknowledgement arrived.
+    /// Stores rows of 1,000 bytes. `isProven` says whether the arrival of their acknowledgements is known.
     private func fill(_ inbox: Inbox, rows: Int, installation: Int64, isProven: Bool) throws {
         try inbox.transaction { transaction throws(InboxError) in
             var last: Int64 = 0
@@ -30,7 +30,7 @@ import Testing
         try self.fill(inbox, rows: 10, installation: keys[0], isProven: false)
         try self.fill(inbox, rows: 10, installation: keys[1], isProven: true)
         try inbox.insert([.sample(installation: keys[0])])
-        // A quarter stays.
+        // A quarter of the done rows stays.
         #expect(try inbox.makeRoom(within: .seconds(600)) == 15)
         #expect(try inbox.rows(.done, limit: 100).map(\.sequence) == [6, 7, 8, 9, 10])
         #expect(try inbox.rows(.inHand, limit: 100).count == 1)
@@ -52,7 +52,7 @@ import Testing
         let inbox = try fixture.open { $0.busyTimeout = .zero }
         inbox.shares = InboxShares(of: 2 << 20)
         for _ in 1...1000 { try inbox.insert([.sample(bytes: 3000)]) }
-        // 128 KiB, and the transaction that goes beyond.
+        // 128 KiB, and the last transaction beyond this limit.
         #expect(try Self.size(fixture.path + "-wal") < 160 << 10)
     }
 
@@ -72,7 +72,7 @@ import Testing
         #expect(try Self.size(fixture.path + "-wal") < 300 << 10)
     }
 
-    /// The log may have all the rest when the reader goes.
+    /// The log may use the rest of the disk when the reader ends.
     @Test func theFileHasRoomForALogThatAReaderKeepsOutOfIt() throws {
         let fixture = try InboxFixture()
         let inbox = try fixture.open { $0.busyTimeout = .zero }
@@ -104,7 +104,7 @@ import Testing
         #expect(room.hasReserve)
     }
 
-    /// Where nothing else is on the disk, all that an inbox may keep leaves room to work in.
+    /// On an otherwise empty disk, the maximum shares must leave space to work.
     @Test(arguments: [2, 4, 8, 16, 64, 1024])
     func theSharesFitOnTheDisk(megabytes: Int64) {
         let room = megabytes << 20

@@ -3,7 +3,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Whom messages are for, where the file is damaged that says so.
+/// The installations of messages, if the damage concerns the table of installations.
 extension InboxSalvageTests {
     @Test func installationsAreReadFromTheirIndex() throws {
         let fixture = try InboxFixture()
@@ -12,11 +12,11 @@ extension InboxSalvageTests {
         let replacement = try self.replace(fixture)
         #expect(replacement.takenOver == before.count)
         #expect(try replacement.installation(id: "installation-1") == 1)
-        // What has arrived is not known: a redelivery is taken for new, not for one of these.
+        // The inbox does not know which acknowledgements arrived, so it treats redeliveries as new messages.
         #expect(try replacement.unproven(installation: 1) == [])
     }
 
-    /// Even where no message is gone: whoever looks is to be told before an agent starts.
+    /// `verify` must find such damage before an agent starts, even if no message is lost.
     @Test(arguments: ["installation", "sqlite_autoindex_installation_1", "installation_owner", "notice"])
     func damageOfWhatMessagesGoByIsFound(in name: String) throws {
         let fixture = try InboxFixture()
@@ -73,7 +73,7 @@ extension InboxSalvageTests {
         let (before, _) = try self.fill(fixture)
         try SQLiteFile(fixture.path, for: .changing).execute(
             "UPDATE message SET installation = 5 WHERE sequence = 13")
-        // The table's only cell: the record's length, and then the key. The index still says 1.
+        // The table's only cell holds the record's length and then the key. The index still has key 1.
         let start = try (fixture.rootPage(of: "installation") - 1) * InboxFixture.pageSize
         try fixture.change { bytes in
             let cell = start + Int(bytes[start + 8]) << 8 + Int(bytes[start + 9])

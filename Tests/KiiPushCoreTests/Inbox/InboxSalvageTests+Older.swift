@@ -3,7 +3,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// How many messages are told as lost, where a damaged file says several things about them.
+/// The number of lost messages, if the parts of a damaged file contradict each other.
 extension InboxSalvageTests {
     private func insert(_ numbers: ClosedRange<Int>, bytes: Int, into inbox: Inbox) throws {
         try inbox.insert(
@@ -14,11 +14,11 @@ extension InboxSalvageTests {
             })
     }
 
-    /// A file of 50 messages, the last 6 of which came later than the others.
+    /// Fills a file with 50 messages. The last 6 arrive after the file was copied.
     ///
     /// - Parameters:
-    ///   - between: what is done before the later ones come, and before the file is copied.
-    ///   - afterwards: what is done before they come, and after it was copied.
+    ///   - between: changes before the copy.
+    ///   - afterwards: changes after the copy, before the last messages.
     /// - Returns: the bytes of the copy.
     private func fillInTwoParts(
         _ fixture: InboxFixture, between: (Inbox) throws -> Void = { _ in }, afterwards: (Inbox) throws -> Void
@@ -45,7 +45,7 @@ extension InboxSalvageTests {
     }
 
     private func replace(pageWith text: String, of fixture: InboxFixture, from older: [UInt8]) throws {
-        // A page that rows were moved from may still hold their bytes.
+        // Backwards, because a page whose rows moved may still hold their bytes.
         let place = try #require(Data(older).range(of: Data(text.utf8), options: .backwards)).lowerBound
         try self.replace(page: place / InboxFixture.pageSize + 1, of: fixture, from: older)
     }
@@ -67,7 +67,7 @@ extension InboxSalvageTests {
         try self.replace(pageWith: "row-100044", of: fixture, from: older)
         let replacement = try self.replace(fixture)
         let numbers = try self.unfinished(replacement).map(\.sequence)
-        // Those that were done are there as they were, and of the later ones some are gone.
+        // The older page brings done messages back as open, and lacks some of the later messages.
         #expect(numbers.filter { $0 <= 44 } == Array(1...44))
         let lost = 50 - numbers.count
         #expect((1...5).contains(lost))
@@ -78,7 +78,7 @@ extension InboxSalvageTests {
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
     }
 
-    /// 42 was done in the older leaf, and is to be tried again.
+    /// Message 42 is done in the older page, but a person retried it later.
     @Test func aMessageThatIsDoneInTheTableAloneBecomesADeadLetter() throws {
         let fixture = try InboxFixture()
         let older = try self.fillInTwoParts(fixture) {
@@ -99,7 +99,7 @@ extension InboxSalvageTests {
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
     }
 
-    /// Ten came and ten were done meanwhile, so that its number of messages is right.
+    /// Ten messages arrived and ten ended since the older index, so its number of open messages is right.
     @Test func whatAnOlderIndexHasAsOpenIsNotLostIfItIsDone() throws {
         let fixture = try InboxFixture()
         do { try self.insert(1...40, bytes: 400, into: fixture.open()) }

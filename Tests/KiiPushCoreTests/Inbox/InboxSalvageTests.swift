@@ -3,11 +3,11 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A damaged file is replaced by one with everything in it that can still be read.
+/// A new file replaces a damaged file and gets every message that is still readable.
 @Suite struct InboxSalvageTests {
     private static let now = Timestamp.at(5_000_000)
 
-    /// 300 rows of all states, with payloads of 500 bytes that name them.
+    /// Stores 300 rows in all states. Each payload of 500 bytes contains the row's name.
     func fill(_ fixture: InboxFixture) throws -> (unfinished: [StoredMessage], ledger: MessageLedger) {
         let inbox = try fixture.open()
         let key = try inbox.transaction { transaction throws(InboxError) in
@@ -48,7 +48,8 @@ import Testing
             .sorted { $0.sequence < $1.sequence }
     }
 
-    /// How much of the file's beginning is overwritten: SQLite's header, or all that says where the tables are.
+    /// - Parameter count: the number of bytes to overwrite at the beginning: SQLite's header, or the whole page with
+    ///   the places of the tables.
     @Test(arguments: [100, InboxFixture.pageSize])
     func takesOverEverythingWhenTheFirstPageIsDamaged(count: Int) throws {
         let fixture = try InboxFixture()
@@ -62,7 +63,7 @@ import Testing
         #expect(replacement.lost == 0)
         #expect(try self.unfinished(replacement) == before)
         #expect(replacement.messageLedger.received == ledger.received)
-        // No copy is left.
+        // No partial copy is left.
         #expect(try fixture.names().filter { $0.contains("partial") } == [])
     }
 
@@ -97,7 +98,7 @@ import Testing
             #expect(record.missing.contains(.laterEvents))
         }
         try inbox.verify()
-        // They go on where they ended.
+        // New events follow the last readable one.
         _ = try inbox.transaction { transaction throws(InboxError) in try transaction.absorb(into: 13, at: .at(4000)) }
         #expect(try inbox.record(13)?.events.count == 5)
     }
@@ -118,7 +119,7 @@ import Testing
         for row in after { #expect(row == byNumber[row.sequence]) }
         #expect(try replacement.row(150) == nil)
         #expect(try replacement.rows(.done, limit: 1) == [])
-        // What was counted goes on being counted; what could not be read is one more that was not handled.
+        // The counts stay. Unreadable messages count as lost.
         let now = replacement.messageLedger
         #expect(now.isBalanced)
         #expect(now.received == ledger.received)
@@ -138,7 +139,7 @@ import Testing
     @Test func whatIsStillInTheLogIsTakenOverToo() throws {
         let fixture = try InboxFixture()
         let (before, _) = try self.fill(fixture)
-        // A copy of the file and its log, as a process that was killed leaves them.
+        // A copy of the file and its log, as a killed process leaves them.
         let inbox = try fixture.open()
         try inbox.insert([.sample(7), .sample(8)])
         let killed = try InboxFixture()
@@ -180,7 +181,7 @@ import Testing
         #expect(replacement.takenOver == before.count - lost)
         let taken = try self.unfinished(replacement)
         #expect(Set(taken.map(\.sequence)).isSubset(of: before.map(\.sequence)))
-        // From before, between and behind the damage.
+        // Messages from before, between and after the damaged pages.
         #expect(taken.contains { $0.sequence < 140 } && taken.contains { (160...164).contains($0.sequence) })
         #expect(taken.contains { (180...289).contains($0.sequence) })
     }
@@ -188,7 +189,7 @@ import Testing
     @Test func aRowWithOddValuesIsMadeUpForAndHoldsUpNoOther() throws {
         let fixture = try InboxFixture()
         let (before, ledger) = try self.fill(fixture)
-        // What a damaged page says is what SQL may not write.
+        // A damaged page can hold values that SQL would refuse.
         try SQLiteFile(fixture.path, for: .changing).execute(
             """
             PRAGMA writable_schema = ON;
@@ -215,7 +216,7 @@ import Testing
                 == before.filter { !odd.contains($0.sequence) })
         let row = { (sequence: Int64) throws in try #require(try replacement.row(sequence)) }
         #expect(try row(7).attempts == 0 && row(7).crashes == 0 && row(7).state == .inHand)
-        // A retry that is due at no time would never be made.
+        // Without a due time, the retry would never run.
         #expect(try row(8).nextAttempt == .at(0) && row(8).updatedAt == row(8).receivedAt)
         #expect(try row(9).receivedAt == .at(3000) && row(9).connection == 0)
         for sequence in [12, 13, 18] as [Int64] {
@@ -239,7 +240,7 @@ import Testing
         #expect(try self.unfinished(replacement) == before.filter { $0.sequence < 300 })
     }
 
-    /// Behind damage the numbers are gone through one by one, and behind the last one that there is comes none.
+    /// After damage the inbox tries each number in turn. It must stop at the highest possible number.
     @Test func theLastNumberThereIsHoldsUpNoOther() throws {
         let fixture = try InboxFixture()
         let (before, _) = try self.fill(fixture)
@@ -256,7 +257,7 @@ import Testing
     @Test func aPageThatIsLinkedTwiceIsTakenOverOnce() throws {
         let fixture = try InboxFixture()
         let (before, _) = try self.fill(fixture)
-        // An interior page (SQLite's file format, section 1.6): its cells begin with the page that they lead to.
+        // An interior page (SQLite's file format, section 1.6): each cell begins with the number of its child page.
         let start = try (fixture.rootPage(of: "message") - 1) * InboxFixture.pageSize
         try fixture.change { bytes in
             #expect(bytes[start] == 5)
@@ -305,7 +306,7 @@ import Testing
     @Test func aReplacementThatWasInterruptedIsFinishedByTheNextToOpen() throws {
         let fixture = try InboxFixture()
         let (before, _) = try self.fill(fixture)
-        // As if the process had ended when the damaged file, and not yet its log, had been moved aside.
+        // The state after a process ended between two renames: the damaged file is moved aside, but its log is not.
         try FileManager.default.moveItem(atPath: fixture.path, toPath: fixture.path + ".new")
         try Data("the log of another file".utf8).write(to: URL(filePath: fixture.path + "-wal"))
         #expect(try self.unfinished(fixture.open()) == before)
@@ -325,10 +326,10 @@ import Testing
             let numbers = try self.unfinished(replacement).map(\.sequence)
             return ((replacement.takenOver, replacement.lost, replacement.keptPath), numbers)
         }()
-        // As if the damaged file had been moved aside, and the new one could not get its name.
+        // The state after a failed rename: the damaged file is moved aside, but the new file does not have its name.
         try FileManager.default.moveItem(atPath: fixture.path, toPath: fixture.path + ".new")
         for _ in 1...2 {
-            // The second time the new file has its name already, and only could not be opened.
+            // In the second round the new file has its name, but a previous process could not open it.
             let replacement = try self.replace(fixture, remembered)
             #expect((replacement.takenOver, replacement.lost, replacement.keptPath) == first)
             #expect(try self.unfinished(replacement).map(\.sequence) == numbers)
@@ -369,7 +370,7 @@ import Testing
     }
 }
 
-/// What became of the damaged file that this one has replaced.
+/// The fate of the damaged file that this inbox replaced.
 extension Inbox {
     var keptPath: String { self.notices.last?.path ?? "" }
     var takenOver: Int { self.notices.last?.takenOver ?? -1 }

@@ -112,7 +112,7 @@ import Testing
         ("topic", [1, 2, 3, 4], nil, false),
         ("topiC", [1, 2, 3], nil, false),
         ("topic", [1, 2, 3], 5, false),
-        // Equal to Swift, once with a letter and a mark and once with one letter.
+        // Swift compares these two forms of "é" as equal, but their bytes differ.
         ("cafe\u{301}", [1, 2, 3], nil, true),
         ("caf\u{e9}", [1, 2, 3], nil, false),
     ])
@@ -139,7 +139,7 @@ import Testing
         ])
         #expect(try inbox.unproven(installation: one).map(\.packetID) == [1, 3])
         try inbox.transaction { transaction throws(InboxError) in
-            // What could not come again while an answer was awaited can again.
+            // A lower number marks later messages as unproven again.
             try transaction.markProven(installation: one, through: 4)
             try transaction.markProven(installation: one, through: 3)
         }
@@ -167,7 +167,7 @@ import Testing
         #expect(try fixture.open { $0.isReadOnly = true }.counts == inbox.counts)
     }
 
-    /// The length that delivery tells spares a look at the row, and is not believed where the row says otherwise.
+    /// With the length from delivery, the inbox need not read the row. A wrong length must not change the counts.
     @Test(arguments: [(.inHand, 105), (.waiting, 105), (.inHand, 104), (.done, 105)] as [(RowState, Int)])
     func theCommonEndIsCountedLikeAnyOther(state: RowState, told: Int) throws {
         let fixture = try InboxFixture()
@@ -194,7 +194,7 @@ import Testing
         let waiting = 10 + InboxCounts.rowOverhead + 5
         #expect(inbox.counts.pendingBytes == waiting)
         #expect(try inbox.pendingBytes(besides: []) == waiting)
-        // Opened, it does.
+        // After the user opens the notification, the message waits for a handler.
         try inbox.update(MessageChange(sequence: 1, state: .waiting))
         #expect(inbox.counts.pendingBytes == 110 + 2 * (waiting - 10))
         #expect(try inbox.pendingBytes(besides: []) == inbox.counts.pendingBytes)
@@ -250,7 +250,7 @@ import Testing
         #expect(high.attempts == 1_000_000 && high.crashes == 1_000_000)
         #expect(high.nextAttempt?.description == "9999-12-31T23:59:59.999Z" && high.nextAttempt == high.updatedAt)
         #expect(high.receivedAt == high.updatedAt && high.originalLength == 1 << 30)
-        // No message has such a packet identifier.
+        // Message 1 has an impossible packet ID, so it is not listed.
         #expect(try inbox.unproven(installation: key).map(\.packetID) == [8])
     }
 }

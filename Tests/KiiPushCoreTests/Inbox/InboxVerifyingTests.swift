@@ -3,9 +3,9 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What an inbox finds when it holds its tables and indexes against each other.
+/// Contradictions between an inbox's tables and indexes.
 @Suite struct InboxVerifyingTests {
-    /// In one row, one bit of the source differs between index and table. A look-up by source would miss the row.
+    /// One bit of a row's source differs between index and table. A look-up by source would miss the row.
     @Test(arguments: [0, 15, 16, 40, 63])
     func anIndexThatLeadsToAnotherSourceIsDamaged(bit: Int) throws {
         let fixture = try self.file(
@@ -22,7 +22,8 @@ import Testing
         #expect(throws: Never.self) { try InboxReader(stateDirectory: fixture.directory).verify() }
     }
 
-    /// The index has every entry, and a search in it leads past them: what waits would never be handed out.
+    /// The index has every entry, but in the wrong order. A search would miss entries, so waiting messages would never
+    /// be delivered.
     @Test(arguments: [
         ("message_waiting", "(installation, source DESC, sequence DESC) WHERE state = 0"),
         ("message_open", "(installation, state, sequence DESC) WHERE state < 4"),
@@ -41,7 +42,6 @@ import Testing
         #expect(reason.contains("in the indexes"))
     }
 
-    /// A file with three waiting rows of one source.
     private func fixture() throws -> InboxFixture {
         let fixture = try InboxFixture(name: "inbox.sqlite")
         let inbox = try fixture.open()
@@ -51,13 +51,13 @@ import Testing
         return fixture
     }
 
-    /// A file with three waiting rows of one source, of which the second was changed so that its index stayed as it was.
+    /// A file with three waiting rows of one source. The second row was changed without its index.
     private func file(changedBehindTheIndex change: String) throws -> InboxFixture {
         let fixture = try self.fixture()
         let select = "FROM sqlite_schema WHERE name = 'message_waiting'"
         let file = try SQLiteFile(fixture.path, for: .changing)
         let (page, sql) = (try file.integer("SELECT rootpage \(select)"), try file.texts("SELECT sql \(select)"))
-        // An index that SQLite does not know of stays as it is when a row changes.
+        // SQLite does not update an index that is missing in the schema.
         try file.execute("PRAGMA writable_schema = ON; DELETE \(select)")
         try SQLiteFile(fixture.path, for: .changing).execute("UPDATE message SET \(change) WHERE sequence = 2")
         try SQLiteFile(fixture.path, for: .changing).execute(

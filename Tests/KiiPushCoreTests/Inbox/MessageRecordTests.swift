@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What the inbox knows of a message.
 @Suite struct MessageRecordTests {
     private func happened(_ record: MessageRecord) -> [MessageEvent.Kind] { record.events.map(\.kind) }
 
@@ -41,7 +40,7 @@ import Testing
         #expect(record.missing == [])
         #expect(try inbox.record(2) == nil)
         #expect(try inbox.lastSequence() == 1)
-        // The common path writes no event.
+        // A message without trouble needs no rows in `event`.
         #expect(try SQLiteFile(fixture.path, for: .reading).integer("SELECT count(*) FROM event") == 0)
         #expect(try SQLiteFile(fixture.path, for: .reading).integer("SELECT events FROM message") == 0)
     }
@@ -90,7 +89,7 @@ import Testing
             for row in try inbox.rows(.waiting, limit: 1) + inbox.rows(.retry, limit: 1) {
                 try transaction.take(row, acknowledgedAt: .at(1002), at: .at(3000))
             }
-            // What is known of one that was acknowledged before stays.
+            // An earlier acknowledgement keeps its time.
             for row in try inbox.rows(.inHand, limit: 1) {
                 try transaction.take(row, acknowledgedAt: .at(1003), at: .at(3001))
             }
@@ -136,7 +135,7 @@ import Testing
         let file = try SQLiteFile(fixture.path, for: .reading)
         #expect(try file.integer("SELECT count(*) FROM event") == 256)
         #expect(try file.integer("SELECT events FROM message") == 257)
-        // What is counted goes on.
+        // The ledger still counts duplicates beyond the record's limit.
         #expect(inbox.messageLedger.duplicates == 1000)
     }
 

@@ -4,14 +4,14 @@ import KiiPushCore
 import Synchronization
 import TestSupport
 
-/// A server on a loopback port or a Unix socket that runs `script` on a thread of its own for each connection.
+/// A server on a loopback port or a Unix socket. Runs `script` on its own thread for each connection.
 final class LoopbackServer: Sendable {
     let port: UInt16
     let listener: Int32
     private let connections = Locked<[LoopbackConnection]>([])
     private let accepted = Atomic<Int>(0)
 
-    /// How many connections were accepted so far.
+    /// The number of connections accepted so far.
     var connectionCount: Int { self.accepted.load(ordering: .sequentiallyConsistent) }
 
     init(unixPath: String? = nil, script: @escaping @Sendable (LoopbackConnection) -> Void) throws {
@@ -29,12 +29,12 @@ final class LoopbackServer: Sendable {
                     connection.finish()
                 }
             }
-            // Here and not where it is stopped: another's socket in its place would be taken for it.
+            // Closed on this thread: if `stop` closed it, `accept` here might use another socket with the same number.
             close(self.listener)
         }
     }
 
-    /// A server that answers each request with what `answer` makes of it, on as many connections as come.
+    /// A server that answers each request with the text of `answer`, on any number of connections.
     static func http(_ answer: @escaping @Sendable (LoopbackRequest) -> String) throws -> LoopbackServer {
         try LoopbackServer { connection in
             while let request = connection.readRequest() {
@@ -50,7 +50,8 @@ final class LoopbackServer: Sendable {
         for connection in self.connections.withLock({ $0 }) { connection.abort() }
     }
 
-    /// A loopback port that nobody listens on, now or later: a socket that does not listen holds it to the end.
+    /// A loopback port that refuses connections until the process ends: a bound socket that does not listen keeps the
+    /// port.
     static func refusedPort() throws -> UInt16 { try Loopback.bound().port }
 
     private static func listening(at path: String) throws -> Int32 {
@@ -74,7 +75,7 @@ struct LoopbackRequest: Sendable {
     func has(_ line: String) -> Bool { self.head.lowercased().contains("\r\n\(line.lowercased())") }
 }
 
-/// The server's end of one connection. Blocking.
+/// The server's end of one connection, with blocking calls.
 final class LoopbackConnection: Sendable {
     private let descriptor: Int32
     private let isOpen = Locked(true)
@@ -84,13 +85,12 @@ final class LoopbackConnection: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Connects to a loopback port.
     convenience init?(connectingTo port: UInt16) {
         guard let descriptor = Loopback.connected(to: port) else { return nil }
         self.init(descriptor)
     }
 
-    /// Up to `count` bytes; empty at the end.
+    /// Reads up to `count` bytes; empty at the end.
     func read(_ count: Int = 65536) -> [UInt8] {
         let kept = self.unread.withLock { bytes in
             let kept = Array(bytes.prefix(count))
@@ -113,7 +113,7 @@ final class LoopbackConnection: Sendable {
         return bytes
     }
 
-    /// The next HTTP request with a `Content-Length` body or none; `nil` at the end.
+    /// Reads the next HTTP request, with a `Content-Length` body or none; `nil` at the end.
     func readRequest() -> LoopbackRequest? {
         var bytes: [UInt8] = []
         let end = Array("\r\n\r\n".utf8)
@@ -148,25 +148,24 @@ final class LoopbackConnection: Sendable {
     @discardableResult
     func write(_ text: String) -> Bool { self.write(Array(text.utf8)) }
 
-    /// Keeps what is written until the connection is closed, so that its end comes with it.
+    /// Keeps written bytes until the connection closes, so that they arrive together with the end.
     func cork() {
         var one: Int32 = 1
         setsockopt(self.descriptor, Int32(IPPROTO_TCP), TCP_CORK, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Blocks until the peer closes.
     func waitForEnd() {
         while !self.read().isEmpty {}
     }
 
-    /// Blocks without reading until the server is stopped or the connection breaks.
+    /// Blocks without reading until the server stops or the connection breaks.
     func waitForStop() {
         var entry = pollfd(fd: self.descriptor, events: 0, revents: 0)
         poll(&entry, 1, -1)
     }
 
-    /// Takes nothing that comes from now on, and acknowledges nothing, as a machine that is gone: the socket's filter
-    /// lets no packet pass. What was acknowledged before can still be read.
+    /// Drops all further packets without an acknowledgement, like a machine that disappeared: the socket's filter
+    /// passes no packet. Bytes that were acknowledged before stay readable.
     func goDark() {
         // One instruction, "return 0": BPF_RET | BPF_K, classic BPF (linux/filter.h).
         var instruction: UInt64 = 0x06
@@ -182,7 +181,6 @@ final class LoopbackConnection: Sendable {
         shutdown(self.descriptor, Int32(SHUT_WR))
     }
 
-    /// Closes with a reset instead of a FIN.
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
@@ -198,7 +196,7 @@ final class LoopbackConnection: Sendable {
 
     /// Ends the script's blocking calls from another thread.
     ///
-    /// The descriptor stays open until ``finish()``, so that none of its users finds another's in its place.
+    /// The descriptor stays open until ``finish()``, so that its number is not used for another file.
     func abort() {
         self.isOpen.withLock { isOpen in
             if isOpen { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
@@ -206,7 +204,6 @@ final class LoopbackConnection: Sendable {
     }
 }
 
-/// A response with `Content-Length`.
 func response(_ body: String = "", status: String = "200 OK", fields: [String] = []) -> String {
     let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + fields
     return lines.joined(separator: "\r\n") + "\r\n\r\n" + body

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A directory with a certificate authority of its own and a certificate for `localhost`, removed with the object.
+/// A temporary directory with a certificate authority and a certificate for `localhost`.
 final class TestAuthority: Sendable {
     let path: String
     var caFile: String { self.path + "/ca.pem" }
@@ -23,17 +23,18 @@ final class TestAuthority: Sendable {
     }
 
     deinit {
-        // Nothing depends on it: what is left behind is in the directory for temporary files.
+        // An error is ignored, because the directory is temporary.
         try? FileManager.default.removeItem(atPath: self.path)
     }
 }
 
-/// `openssl s_server` with the authority's certificate for `localhost`, on a port of the system's choice.
+/// `openssl s_server` with the authority's certificate for `localhost`, on a port that the system chooses.
 final class OpenSSLServer: Sendable {
     let port: UInt16
     private let child: ChildProgram
 
-    /// `-rev` answers each line with its reverse; `-WWW` serves the authority's directory over HTTP/1.0.
+    /// - Parameter arguments: `-rev` answers each line with its reverse; `-WWW` serves the authority's directory over
+    ///   HTTP/1.0.
     init(_ authority: TestAuthority, _ arguments: String) throws {
         let server = "exec openssl s_server -accept 127.0.0.1:0 -cert server.pem -key server.key \(arguments)"
         self.child = try ChildProgram(["sh", "-c", "cd '\(authority.path)' && \(server)"])

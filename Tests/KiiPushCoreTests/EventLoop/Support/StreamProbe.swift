@@ -7,7 +7,7 @@ enum StreamEvent: Sendable {
     case closed(TransportError)
 }
 
-/// Tells a test, in order, what a stream tells its delegate; what the delegate does about it is up to `onEvent`.
+/// Sends a stream's events to the test in order. `onEvent` reacts to each event on the loop's thread.
 final class StreamReporter: ByteStreamDelegate {
     private let events: AsyncStream<StreamEvent>.Continuation
     private let onEvent: (any ByteStream, StreamEvent) -> Void
@@ -35,11 +35,11 @@ final class StreamReporter: ByteStreamDelegate {
 }
 
 extension ByteStream {
-    /// Of a loop's own stream.
+    /// Whether a loop's own stream is closed.
     var isClosed: Bool { (self as? SocketStream)?.isClosed ?? false }
 }
 
-/// A stream under test, driven from an async test.
+/// A stream under test, for use in an async test.
 struct StreamProbe {
     let loop: EventLoop
     let stream: LoopIsolated<any ByteStream>
@@ -78,7 +78,7 @@ struct StreamProbe {
         }
     }
 
-    /// The next `count` bytes; fewer when the stream ends first.
+    /// The next `count` bytes, or fewer if the stream ends first.
     mutating func bytes(_ count: Int) async -> [UInt8] {
         while self.unread.count < count, case .received(let more) = await self.nextEvent() {
             self.unread += more
@@ -92,7 +92,7 @@ struct StreamProbe {
         String(decoding: await self.bytes(count), as: UTF8.self)
     }
 
-    /// Why the stream closed, after whatever else is reported before.
+    /// The reason for the stream's end. Skips all events before the end.
     mutating func closed() async -> TransportError? {
         while let event = await self.nextEvent() {
             if case .closed(let error) = event { return error }
