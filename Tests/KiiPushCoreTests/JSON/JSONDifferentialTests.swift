@@ -3,7 +3,7 @@ import KiiPushCore
 import SeededNumbers
 import Testing
 
-/// Foundation's parser as a second opinion. Where the two differ on purpose, a test below says so.
+/// Foundation's parser as a second opinion. `someDecisionsDiffer` lists the intended differences.
 @Suite struct JSONDifferentialTests {
     @Test(arguments: 0..<40 as Range<UInt64>)
     func generatedDocumentsMeanTheSame(_ seed: UInt64) throws {
@@ -26,7 +26,7 @@ import Testing
             JSONGenerator.damage(&bytes, using: &generator)
             let ours = try? JSONValue(parsing: bytes)
             let theirs = try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
-            // Foundation refuses a number that no Double holds; here it is kept as text.
+            // Foundation refuses a number that exceeds `Double`; `JSONValue` keeps its text.
             let isKnownDifference = theirs == nil && ours.map(holdsNumberBeyondDouble) == true
             #expect((ours != nil) == (theirs != nil) || isKnownDifference, "\(bytes)")
         }
@@ -62,7 +62,7 @@ import Testing
         #expect(try JSONValue(parsing: Array(JSONEncoder().encode(value))) == value)
     }
 
-    /// What is decided differently here: this parser's answer and Foundation's.
+    /// Each text with two answers: whether `JSONValue` accepts it, and whether Foundation does.
     @Test(arguments: [
         ("1e400", true, false),  // kept as text; it has no Double
         ("\u{FEFF}[]", false, true),  // RFC 8259 section 8.1 lets a parser refuse a byte order mark
@@ -83,7 +83,7 @@ private func foundationValue(_ text: String) throws -> Any {
     try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
 }
 
-/// Whether Foundation's objects mean the same as a value; for a number, up to what its decimals lose.
+/// Whether Foundation's object equals a value. Numbers may differ by rounding.
 private func matches(_ ours: JSONValue, _ theirs: Any) -> Bool {
     switch theirs {
     case let string as String: return ours.string == string

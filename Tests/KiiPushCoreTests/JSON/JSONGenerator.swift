@@ -1,12 +1,12 @@
 import SeededNumbers
 
-/// Writes documents of every shape, and damages them.
+/// Generates documents of all shapes, and damages them.
 enum JSONGenerator {
     static func document(using generator: inout SeededGenerator) -> String {
         self.space(&generator) + self.value(depth: 0, &generator) + self.space(&generator)
     }
 
-    /// Changes one to three places: a byte replaced, removed, put in or doubled, or the end cut off.
+    /// Changes one to three places: replaces, removes, inserts or doubles a byte, or cuts the end off.
     static func damage(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {
         let alphabet = Array("{}[]\",:\\u09.eE+-truefalsn \n".utf8) + [0x01, 0x7F, 0x80, 0xC3, 0xE2, 0xED, 0xF0, 0xFF]
         for _ in 0..<Int.random(in: 1...3, using: &generator) where !bytes.isEmpty {
@@ -50,7 +50,7 @@ enum JSONGenerator {
             + (exponent.isEmpty ? "" : String(Int.random(in: 0...40, using: &generator)))
     }
 
-    /// Keys of one object differ, since the two parsers need not agree on which of two counts.
+    /// The keys of an object differ, because parsers may disagree about equal keys.
     private static func key(_ index: Int, _ generator: inout SeededGenerator) -> String {
         "\"\(index)" + self.string(&generator).dropFirst()
     }

@@ -2,7 +2,7 @@ import KiiPushCore
 import Testing
 
 @Suite struct JSONValueTests {
-    /// As keys do: RFC 8259 section 8.3 compares code unit by code unit.
+    /// RFC 8259, section 8.3, compares keys code unit by code unit. Pointers follow this rule too.
     @Test func pointersAreComparedByScalars() {
         let (one, two) = (JSONPointer(tokens: ["caf\u{e9}"]), JSONPointer(tokens: ["cafe\u{301}"]))
         #expect(one != two)

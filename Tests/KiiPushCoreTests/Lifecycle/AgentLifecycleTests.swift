@@ -4,7 +4,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Keeps what it is told that the user opened.
+/// Records the notifications that the lifecycle reports as opened.
 final class OpeningLog: OpenedNotificationHandler {
     private let texts = Locked<[String]>([])
 
@@ -106,7 +106,7 @@ final class OpeningLog: OpenedNotificationHandler {
         _ = lifecycle.add(second)
         #expect(first.opened == ["a"])
         #expect(second.opened == [])
-        // Its message comes to the handler as well.
+        // The message arrives once more as an ordinary push.
         lifecycle.received(self.opening("a", 1, target), isUserOpened: true)
         lifecycle.didBecomeActive()
         #expect(first.opened == ["a"])
@@ -134,7 +134,7 @@ final class OpeningLog: OpenedNotificationHandler {
         lifecycle.userDidOpen(.alert("a"))
         lifecycle.received(self.opening("a", 1, target), isUserOpened: true)
         lifecycle.didBecomeActive()
-        // Nor does a further attempt.
+        // A second attempt is no opening either.
         lifecycle.received(self.opening("a", 1, target), isUserOpened: true)
         #expect(log.opened == [])
     }
@@ -148,13 +148,13 @@ final class OpeningLog: OpenedNotificationHandler {
         lifecycle.userDidOpen(.alert("a"))
         #expect(asked.withLock { $0 } == ["a"])
         #expect(lifecycle.state == .inactive)
-        // In the foreground it is already.
+        // The program is already in the foreground, so it gets no request.
         lifecycle.userDidOpen(.alert("b"))
         #expect(asked.withLock { $0 } == ["a"])
     }
 
-    /// Ten thousand openings while other threads move the program about: each is told once at most, and one that comes
-    /// while the program is active is told.
+    /// Ten thousand openings while other threads change the state. Each opening is reported at most once. An opening in
+    /// the active state is always reported.
     @Test func noOpeningIsToldTwiceWhateverTheThreadsDo() async throws {
         let lifecycle = AgentLifecycle()
         let log = OpeningLog()
@@ -178,7 +178,7 @@ final class OpeningLog: OpenedNotificationHandler {
             try await onThread {
                 for id in 1...openings {
                     lifecycle.received(self.opening("\(id)", Int64(id), target), isUserOpened: true)
-                    // A second push, and a further attempt, on the way.
+                    // A second push and a second attempt arrive meanwhile.
                     lifecycle.received(self.opening("other", 0, target), isUserOpened: false)
                     lifecycle.received(self.opening("\(id)", Int64(id), target), isUserOpened: true)
                 }

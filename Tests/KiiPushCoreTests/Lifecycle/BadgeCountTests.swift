@@ -30,7 +30,7 @@ import Testing
         self.apply(.set(2), 2, at: 1001, to: &count)
         self.apply(.set(1), 1, at: 1000, to: &count)
         #expect(count.number == 2)
-        // In one millisecond the number in the inbox tells.
+        // Within one millisecond the message ID decides.
         self.apply(.set(4), 4, at: 1002, to: &count)
         self.apply(.set(3), 3, at: 1002, to: &count)
         #expect(count.number == 4)

@@ -5,18 +5,17 @@ import Testing
 @testable import KiiPushCore
 
 extension StoredMessage {
-    /// A push with this `aps`.
     fileprivate static func aps(_ sequence: Int64, _ aps: String) -> StoredMessage {
         .of(#"{"aps":\#(aps),"n":\#(sequence)}"#, sequence)
     }
 }
 
-/// Delivery to a receiver that goes by a lifecycle, with what was called.
+/// Delivery to a receiver with a lifecycle. Records badges and stored changes.
 private struct Reached {
     let fixture: DeliveryFixture
     let lifecycle: AgentLifecycle
     let badges = Journal<NotificationContent.Badge>()
-    /// The desk does not hold it.
+    /// Retained here, because the desk holds only a weak reference.
     private let reactions: Reactions
 
     init(
@@ -89,7 +88,7 @@ private struct Reached {
         #expect(await calls.first(1) == ["1 background"])
         let request = try #require(await presenter.next())
         #expect(await reached.store.changes.first(1).map(\.verdict) == [.done(.newData)])
-        // The message is done: that its alert goes away changes nothing.
+        // The message is done, so the dismissal of its alert changes nothing.
         #expect(request.respond(.dismissed))
         await reached.fixture.settle()
         #expect(reached.store.changes.entries.count == 1)
@@ -127,12 +126,12 @@ private struct Reached {
         reached.deliver([.aps(1, Self.alert)])
         #expect(await calls.first(1) == ["1 background"])
         #expect(await reached.store.changes.first(1).map(\.verdict) == [.done(.newData)])
-        // What could not be shown cannot be opened.
+        // The alert was never shown, so it cannot be opened.
         if let request = kept.withLock({ $0 }) { answered.add(request.respond(.opened(.open))) }
         #expect(answered.entries == (hasPresenter ? [false] : []))
     }
 
-    /// Also where an attempt is all that there is: that nothing could be shown is none.
+    /// A presenter's timeout is no failed attempt: the handler still gets the message, even with only one attempt.
     @Test(arguments: [ReceptionReceiverTests.alert, #"{"alert":"Dinner","content-available":1}"#])
     func aPresenterThatDoesNotReturnInTimeIsLeftOut(aps: String) async throws {
         let calls = Journal<String>()

@@ -1,7 +1,6 @@
 import KiiPushCore
 import Testing
 
-/// The routing table, row by row and cell by cell.
 @Suite struct ReceptionTests {
     private func route(_ state: LifecycleState, contentAvailable: Bool, alert: Bool) -> ReceptionRoute {
         ReceptionRoute(in: state, isContentAvailable: contentAvailable, hasAlert: alert)
@@ -33,7 +32,7 @@ import Testing
         #expect(self.route(.notRunning, contentAvailable: keys.0, alert: keys.1) == .launch)
     }
 
-    /// Prints the table as the type decides it, and compares it with the contract's.
+    /// Prints the table of the type's decisions, and compares it with the contract's table.
     @Test func theWholeTable() {
         var lines = ["state       content-available  alert  route"]
         for state in [LifecycleState.active, .inactive, .background, .notRunning] {
@@ -84,7 +83,7 @@ import Testing
     ])
     func whatAPayloadCountsAs(payload: String, isContentAvailable: Bool, hasAlert: Bool) throws {
         let message = try ReceivedMessage(payload: Array(payload.utf8))
-        // In the background each of the four has a route of its own.
+        // In the background, each of the four combinations has its own route.
         let route = ReceptionRoute(of: message, alert: message.content?.alert, in: .background)
         #expect(route == self.route(.background, contentAvailable: isContentAvailable, alert: hasAlert))
     }

@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension ReceivedMessage {
-    /// A push with an alert of this text.
     static func alert(_ text: String) -> ReceivedMessage {
         let payload: JSONValue = ["aps": ["alert": JSONValue(text)]]
         guard let message = try? ReceivedMessage(payload: payload.documentBytes) else {
@@ -10,15 +9,16 @@ extension ReceivedMessage {
         return message
     }
 
-    /// The alert's text.
+    /// The text of the alert.
     var text: String { self.content?.alert?.body ?? "" }
 }
 
-/// One of the recorded sequences of the launch detection document: calls in their order, and who is told what.
+/// A recorded sequence from the document about launch detection: the program's calls in order, and the call that
+/// reports the opening.
 struct RecordedSequence: Sendable, CustomStringConvertible {
     enum Call: Sendable {
         case didFinishLaunching(with: LaunchOptions, in: LifecycleState)
-        /// The reception handler is called in this state; with `opened`, since the user opened the alert.
+        /// The agent calls its handler in this state. `opened` is true if the user opened the alert.
         case reception(in: LifecycleState, opened: Bool)
         case willEnterForeground
         case didBecomeActive
@@ -27,7 +27,7 @@ struct RecordedSequence: Sendable, CustomStringConvertible {
 
     var description: String
     var calls: [Call]
-    /// The call during which `openedFromNotification` comes, counted from 0; `nil` for never.
+    /// Index of the call during which `openedFromNotification` is called; `nil`: never.
     var opensDuring: Int?
 
     static let message = ReceivedMessage.alert("Dinner is ready")
@@ -61,7 +61,7 @@ struct RecordedSequence: Sendable, CustomStringConvertible {
             opensDuring: nil),
     ]
 
-    /// Where the sequence begins.
+    /// The state before the first call.
     var firstState: LifecycleState {
         switch self.calls.first {
         case .didFinishLaunching(_, in: let state): state

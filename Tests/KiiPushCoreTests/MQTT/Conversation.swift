@@ -1,8 +1,9 @@
 @testable import KiiPushCore
 
-/// A session and the broker's side of it, told as a transcript: each step returns what the session said to it.
+/// A session and its broker as a transcript: each step returns the session's reactions.
 struct Conversation {
-    /// One thing that an output holds; events come first, then messages, packets and the close, as a caller takes them.
+    /// One reaction. Events come first, then messages, packets and the close, in the order in which a caller takes
+    /// them.
     enum Said: Equatable {
         case event(MQTTSession.Event)
         case message(MQTTSession.InboundMessage)
@@ -36,14 +37,14 @@ struct Conversation {
         self.session = MQTTSession(configuration: configuration)
     }
 
-    /// A conversation whose subscription stands since the time 0.
+    /// A conversation with a granted subscription, at the time 0.
     static func connected(_ change: (inout MQTTSession.Configuration) -> Void = { _ in }) -> Conversation {
         var conversation = Conversation(change)
         conversation.reconnect()
         return conversation
     }
 
-    /// A connection of the same session, up to SUBACK.
+    /// Opens another connection of the same session, up to SUBACK.
     @discardableResult
     mutating func reconnect(sessionPresent: Bool = false, at milliseconds: Int = 0) -> [Said] {
         self.session.transportClosed()
@@ -86,7 +87,7 @@ struct Conversation {
         self.step { $0.disconnect(into: &$1) }
     }
 
-    /// When the timer is to fire next.
+    /// The time of the next timer, in milliseconds.
     var deadline: Int? {
         self.session.nextDeadline.map { Int($0.nanoseconds / 1_000_000) }
     }
@@ -108,7 +109,7 @@ extension MonotonicInstant {
 }
 
 extension MQTTPacket {
-    /// The packet's bytes; of one that cannot be encoded, none.
+    /// The packet's bytes; empty if it cannot be encoded.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         try? self.encode(into: &bytes)
@@ -135,12 +136,12 @@ extension MQTTPacket {
         )
     }
 
-    /// What the sessions of the tests say after CONNACK.
+    /// The SUBSCRIBE that follows CONNACK in these tests.
     static func subscribe(_ qos: QoS = .atLeastOnce) -> MQTTPacket {
         .subscribe(MQTTSubscribe(packetID: 1, entries: [MQTTSubscribe.Entry(filter: "t", qos: qos)]))
     }
 
-    /// What the sessions of the tests say first.
+    /// The CONNECT of these tests.
     static func connect(_ version: MQTTVersion = .v3_1_1, cleanSession: Bool = false) -> MQTTPacket {
         .connect(MQTTConnect(version: version, clientID: "t", cleanSession: cleanSession, keepAlive: 60))
     }

@@ -3,7 +3,7 @@ import SeededNumbers
 import Testing
 
 @Suite struct FrameDecoderTests {
-    /// A frame as the decoder handed it on.
+    /// A frame as the decoder returned it.
     struct Frame: Equatable {
         var type: MQTTPacketType
         var remainingLength: Int
@@ -206,7 +206,7 @@ import Testing
 
     // MARK: - Anything at all
 
-    /// Whatever comes, the decoder hands on frames or throws; split differently, it does the same.
+    /// For any bytes, the decoder returns frames or throws. Splitting the bytes differently gives the same result.
     @Test(arguments: 0..<200)
     func randomBytesAreDecodedAlikeHoweverSplit(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))

@@ -1,7 +1,7 @@
 import KiiPushCore
 import Testing
 
-/// A packet as the specification writes it down. The sections are those of MQTT 3.1.1 unless they say otherwise.
+/// A packet with the bytes that the specification gives. Sections are of MQTT 3.1.1 unless they say otherwise.
 struct GoldenPacket: Sendable, CustomTestStringConvertible {
     var section: String
     var version = MQTTVersion.v3_1_1
@@ -10,7 +10,7 @@ struct GoldenPacket: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(self.section): \(self.packet.type)" }
 
-    /// Whether the packet ends with its last field, rather than in a list or in the payload.
+    /// Whether the packet ends with a field of its own length, rather than with a list or a payload.
     var hasFixedFields: Bool {
         switch self.packet.type {
         case .publish, .subscribe, .suback, .unsubscribe: false

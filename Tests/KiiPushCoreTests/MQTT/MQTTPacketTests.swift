@@ -15,8 +15,8 @@ import Testing
         #expect(try decoder.packets(from: golden.bytes) == [golden.packet])
     }
 
-    /// Every field has a length of its own, so a body that is cut anywhere cannot be read as something shorter. What
-    /// ends in a list or in the payload is the exception, and is still a packet at some cuts.
+    /// Each field has its own length, so a truncated body is invalid. A body that ends with a list or a payload may
+    /// still be valid at some cuts.
     @Test(arguments: GoldenPacket.all)
     func refusesABodyThatEndsEarly(_ golden: GoldenPacket) {
         let body = golden.bytes.dropFirst(2)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// 2.2.2: every first byte whose flags are not those of table 2.2.
+    /// Section 2.2.2: every first byte whose flags differ from table 2.2.
     @Test(arguments: MQTTPacketType.allCases.filter { $0 != .publish })
     func refusesReservedFlags(_ type: MQTTPacketType) throws {
         for flags in UInt8(0)..<16 where flags != type.fixedFlags {
@@ -51,9 +51,9 @@ import Testing
 
     @Test(
         arguments: [
-            (0x8A, true), (0x82, true), (0x6A, true), (0xAA, true),  // DUP on the packets with QoS 1
+            (0x8A, true), (0x82, true), (0x6A, true), (0xAA, true),  // DUP, for packets with QoS 1
             (0x80, false), (0x84, false), (0x60, false), (0xA6, false),  // another QoS
-            (0x2F, true), (0x41, true), (0xDF, true),  // bits that 3.1 does not use
+            (0x2F, true), (0x41, true), (0xDF, true),  // bits without a use in 3.1
         ] as [(UInt8, Bool)])
     func version31TakesDUPAndIgnoresUnusedFlags(first: UInt8, permitted: Bool) {
         var decoder = FrameDecoder(version: .v3_1)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// 1.5.3.1: "AMA" with U+2A6D4 in it, and a byte order mark that is kept.
+    /// Section 1.5.3.1: "AMA" with U+2A6D4 in it, and a byte order mark, which the decoder keeps.
     @Test func keepsEveryCharacterOfAText() throws {
         let bytes: [UInt8] = [0x30, 10, 0, 8, 0x41, 0xF0, 0xAA, 0x9B, 0x94, 0xEF, 0xBB, 0xBF]
         var decoder = FrameDecoder()

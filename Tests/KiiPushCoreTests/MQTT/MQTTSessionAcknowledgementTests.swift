@@ -70,7 +70,7 @@ import Testing
         #expect(client.acknowledge(1).isEmpty)
         #expect(client.acknowledge(through: 2).isEmpty)
         #expect(client.acknowledge(3) == [.sent(.puback(packetID: 1))])
-        // The gate that was opened on the first connection is closed on this one.
+        // Ticket 2 was acknowledged on the first connection. Its message still waits on this connection.
         #expect(client.session.unacknowledgedCount == 1)
     }
 
@@ -83,7 +83,7 @@ import Testing
         #expect(client.acknowledge(through: client.session.nextTicket - 1).isEmpty)
     }
 
-    /// What a client that carried acknowledgements over to the next connection did: 979 messages came twice.
+    /// A client that sent old acknowledgements on its next connection got 979 messages twice.
     @Test func manyStaleAcknowledgementsAreIgnored() {
         var client = Conversation.connected()
         for packetID in UInt16(1)...979 { _ = client.broker(.publish("\(packetID)", packetID)) }
@@ -114,7 +114,7 @@ import Testing
         #expect(client.acknowledge(through: 65_535) == expected + [.sent(.pingreq)])
     }
 
-    /// A publisher that lost its PUBACK sends again, and the subscriber sees two messages without DUP.
+    /// A publisher that lost a PUBACK sends its message again. The subscriber then gets two messages without DUP.
     @Test func equalMessagesAreEachAcknowledged() {
         var client = Conversation.connected()
         for packetID in UInt16(1)...40 {
@@ -124,7 +124,7 @@ import Testing
         #expect(client.acknowledge(through: 40) == expected)
     }
 
-    /// NATS sends again after 30 s, on the same connection, while the handler still runs.
+    /// NATS sends a message again after 30 s, on the same connection, while the handler is still running.
     @Test func aRedeliveryOnTheSameConnectionIsAcknowledgedToo() {
         var client = Conversation.connected()
         _ = client.broker(.publish("a", 1))
@@ -159,7 +159,7 @@ import Testing
         #expect(client.broker(.pubrel(packetID: 5)) == [.sent(.pubcomp(packetID: 5))])
     }
 
-    /// [MQTT-4.3.3-2], over reconnects of the session too; with a new one every identifier is free.
+    /// [MQTT-4.3.3-2] also holds after a reconnect of the same session. A new session has no unreleased messages.
     @Test func whatWasNotReleasedIsMarkedWhenItComesAgain() {
         var client = Conversation.connected()
         func publish(at time: Int = 0) -> Bool? {
@@ -179,7 +179,7 @@ import Testing
         #expect(publish() == false)
     }
 
-    /// 4.4: after a reconnect the broker goes on with PUBREL, for a message of an earlier connection.
+    /// Section 4.4: after a reconnect the broker continues with PUBREL for a message of an earlier connection.
     @Test func aReleaseOfAnUnknownMessageIsAnswered() {
         var client = Conversation.connected()
         #expect(client.broker(.pubrel(packetID: 77)) == [.sent(.pubcomp(packetID: 77))])
@@ -211,7 +211,7 @@ import Testing
         #expect(client.broker(.pingresp) == [.event(.acknowledgementsProven(through: 1000))])
         #expect(client.broker(.pingresp) == [.event(.acknowledgementsProven(through: 2000))])
         #expect(client.broker(.pingresp).isEmpty)
-        // The question for proof is not the keep-alive's, which is asked at its own time.
+        // A ping for proof does not replace the keep-alive's ping.
         #expect(client.deadline == 60_000)
     }
 
@@ -223,7 +223,7 @@ import Testing
             pings += client.acknowledge(UInt64(packetID)).filter { $0 == .sent(.pingreq) }.count
         }
         #expect(pings == 8)
-        // Further pings are the keep-alive's. They prove no less than the last that was told apart.
+        // Further pings come from the keep-alive. Their answers prove nothing beyond the eighth ticket.
         client.session.readingPaused(true, now: .at(0))
         for minute in 1...3 { #expect(client.timer(at: minute * 60_000) == [.sent(.pingreq)]) }
         client.session.readingPaused(false, now: .at(200_000))

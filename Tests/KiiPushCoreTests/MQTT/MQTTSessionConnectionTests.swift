@@ -38,7 +38,7 @@ import Testing
             client.open() == [.sent(.connect(MQTTConnect(clientID: "t", cleanSession: false, keepAlive: seconds)))])
     }
 
-    /// 3.8.4: "The Server is permitted to start sending PUBLISH packets before the SUBACK."
+    /// Section 3.8.4: "The Server is permitted to start sending PUBLISH packets before the SUBACK."
     @Test func deliversMessagesBeforeSuback() {
         var client = Conversation()
         _ = client.open()
@@ -128,7 +128,7 @@ import Testing
         client.session.transportClosed()
         #expect(client.session.configuration.protocolVersion == .v3_1)
         #expect(client.open() == [.sent(.connect(.v3_1))])
-        // Who refuses both may be another broker by the next time.
+        // The session tries 3.1.1 again after both versions were refused, since another broker may answer next time.
         #expect(
             client.broker(refusal)
                 == [
@@ -145,7 +145,7 @@ import Testing
             $0.expectsSession = true
         }
         _ = client.open()
-        // MQTT 3.1, 3.2: the first byte is not used.
+        // MQTT 3.1, section 3.2: the first byte is unused.
         #expect(client.bytes([0x20, 2, 0xFF, 0]) == [.event(.sessionMayBeNew), .sent(.subscribe())])
         #expect(
             client.broker(.granted(.atLeastOnce))
@@ -159,7 +159,7 @@ import Testing
         client.session.transportClosed()
         _ = client.open()
         #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew), .event(.sessionLost), .sent(.subscribe())])
-        // Before SUBACK there was nothing that could be lost again.
+        // Before SUBACK the new session holds nothing that could be lost.
         client.session.transportClosed()
         _ = client.open()
         #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew), .sent(.subscribe())])
@@ -201,7 +201,7 @@ import Testing
         _ = client.open()
         #expect(client.broker(.accepted(sessionPresent: true)) == [.sent(.subscribe())])
         _ = client.broker(.granted(.atLeastOnce))
-        // The broker lost the session, and the connection ended before the subscription was renewed.
+        // The broker lost the session, and the connection ended before SUBSCRIBE was answered.
         client.session.transportClosed()
         _ = client.open()
         #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew), .event(.sessionLost), .sent(.subscribe())])
@@ -219,7 +219,7 @@ import Testing
         #expect(
             client.broker(.accepted(sessionPresent: true)) == [.event(.sessionMayBeNew), .sent(.subscribe())])
         _ = client.broker(.granted(.atLeastOnce))
-        // This one was answered, and one that is refused begins none.
+        // The next CONNECT has an answer, and a refused CONNECT creates no session.
         client.session.transportClosed()
         _ = client.open()
         _ = client.broker(.connack(MQTTConnack(sessionPresent: false, code: .serverUnavailable)))

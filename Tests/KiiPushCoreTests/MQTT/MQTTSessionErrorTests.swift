@@ -37,7 +37,7 @@ import Testing
         #expect(client.broker(packet) == Self.violation(.unexpected, in: packet.type))
     }
 
-    /// This side publishes nothing that could be acknowledged; mosquitto's own client ignores such packets too.
+    /// The session publishes nothing that a broker could acknowledge. mosquitto's client ignores such packets too.
     @Test(arguments: [MQTTPacket.puback(packetID: 9), .pubcomp(packetID: 9)])
     func anAcknowledgementOfNothingIsIgnored(packet: MQTTPacket) {
         var client = Conversation.connected()
@@ -123,7 +123,7 @@ import Testing
                 == [.message("a"), .message(message), .message(message), .message("b")])
     }
 
-    /// The shared topic is compared in eights and in ones.
+    /// The comparison of topics takes eight bytes at a time, then single bytes.
     @Test(arguments: 1...17)
     func topicsThatDifferInOneByteAreTold(length: Int) {
         let subscribed = String(repeating: "t", count: length)

@@ -25,7 +25,7 @@ import Testing
         #expect(client.timer(at: 90_000).isEmpty)
     }
 
-    /// One byte every 15 s is what a connection may go on with whose broker is long gone.
+    /// A few bytes now and then must not hold a connection whose broker is gone.
     @Test func bytesThatMakeNoMessagePutNothingOff() {
         var client = Conversation.connected()
         _ = client.timer(at: 60_000)
@@ -42,7 +42,7 @@ import Testing
         #expect(client.timer(at: 80_000) == Self.missed)
     }
 
-    /// What the broker sent before it read PINGREQ comes first.
+    /// The broker may have sent these messages before it read PINGREQ.
     @Test func wholeMessagesPutTheAnswerOff() {
         var client = Conversation.connected()
         _ = client.timer(at: 60_000)
@@ -65,7 +65,7 @@ import Testing
         #expect(client.timer(at: 260_000) == Self.missed)
     }
 
-    /// mosquitto sends what waits in a kept session ahead of SUBACK, and a slow link takes its time for that.
+    /// mosquitto sends the messages of a kept session before SUBACK, which takes long on a slow link.
     @Test func wholeMessagesPutSubackOff() {
         var client = Conversation()
         _ = client.open()
@@ -97,7 +97,7 @@ import Testing
         _ = client.timer(at: 60_000)
         for time in stride(from: 61_000, to: 120_000, by: 1000) { _ = client.broker(.publish("a"), at: time) }
         #expect(client.timer(at: 120_000) == [.sent(.pingreq)])
-        // The first answer leaves the second to be waited for.
+        // The answer to the first PINGREQ leaves the second PINGREQ unanswered.
         #expect(client.broker(.pingresp, at: 121_000).isEmpty)
         #expect(client.deadline == 141_000)
         #expect(client.broker(.pingresp, at: 122_000).isEmpty)
@@ -121,7 +121,7 @@ import Testing
         #expect(client.timer(at: 180_000) == [.sent(.pingreq)])
         client.session.readingPaused(true, now: .at(190_000))
         client.session.readingPaused(false, now: .at(200_000))
-        // Of 20 s, 10 had passed when reading was paused.
+        // 10 of the 20 s had passed when reading was paused.
         #expect(client.deadline == 210_000)
         #expect(client.broker(.pingresp, .pingresp, .pingresp, at: 201_000).isEmpty)
         #expect(client.deadline == 240_000)
@@ -137,7 +137,7 @@ import Testing
         #expect(client.timer(at: 110_000) == Self.missed)
     }
 
-    /// Where reading stops and goes on all the time, as when the inbox is full, a broker that is gone is found out too.
+    /// A full inbox pauses and resumes reading all the time. A dead broker must still be noticed.
     @Test func manyPausesDoNotKeepADeadConnection() {
         var client = Conversation.connected()
         _ = client.timer(at: 60_000)
@@ -158,7 +158,7 @@ import Testing
 
     @Test func zeroSwitchesItOff() {
         var client = Conversation.connected { $0.keepAlive = .zero }
-        #expect(client.deadline == 300_000)  // the redelivery window's
+        #expect(client.deadline == 300_000)  // the end of the redelivery window
         #expect(client.timer(at: 299_999).isEmpty)
         #expect(client.timer(at: 300_000) == [.event(.redeliveryWindowPassed)])
         #expect(client.deadline == nil)
@@ -220,7 +220,7 @@ import Testing
         _ = client.timer(at: 60_000)
         _ = client.probe(within: 5000, at: 61_000)
         #expect(client.deadline == 66_000)
-        // The first answer shows that the broker is there; the second has the ordinary time.
+        // The first answer shows that the broker is alive. The answer to the probe then has the ordinary timeout.
         _ = client.broker(.pingresp, at: 62_000)
         #expect(client.deadline == 82_000)
         _ = client.broker(.pingresp, at: 62_000)
@@ -243,7 +243,7 @@ import Testing
         #expect(client.deadline == 12_000)
     }
 
-    /// How long what was sent may go without the broker's machine having it.
+    /// The time within which TCP must acknowledge sent bytes.
     @Test(arguments: [(60, 20), (20, 20), (7, 7), (1, 5), (0, 20), (-1, 20), (100_000, 20)])
     func theSendTimeoutIsThatOfAnAnswer(keepAlive: Int64, timeout: Int64) {
         let configuration = MQTTSession.Configuration(clientID: "t", topicFilter: "t", keepAlive: .seconds(keepAlive))

@@ -4,7 +4,7 @@ import SeededNumbers
 import Testing
 
 @Suite struct MQTTSessionRandomTests {
-    /// Something that a broker may send, often what is expected, sometimes not.
+    /// A random packet of a broker, often an expected one.
     static func packets(_ random: inout SeededGenerator) -> [MQTTPacket] {
         let packetID = UInt16.random(in: 1...20, using: &random)
         switch Int.random(in: 0..<100, using: &random) {
@@ -37,13 +37,12 @@ import Testing
         return configuration
     }
 
-    /// Mostly one that is owed, now and then one that is sent, void, or not given out.
+    /// Usually an owed ticket, sometimes one that is acknowledged, obsolete or not yet used.
     private static func ticket(_ session: MQTTSession, _ random: inout SeededGenerator) -> UInt64 {
         let first = session.firstUnacknowledgedTicket
         return UInt64.random(in: max(first, 3) - 3...session.nextTicket + 1, using: &random)
     }
 
-    /// One run, and what it came to.
     private static func run(seed: UInt64, steps: Int) -> SessionModel {
         var random = SeededGenerator(seed: seed)
         var session = MQTTSession(configuration: Self.configuration(&random))
@@ -119,7 +118,7 @@ import Testing
             subscribed += model.subscribed
             ends += model.ends
         }
-        // A run in which nothing happened would show nothing.
+        // The runs together must have done enough to mean something.
         #expect(acknowledged > 500)
         #expect(proven > 50)
         #expect(subscribed > 200)

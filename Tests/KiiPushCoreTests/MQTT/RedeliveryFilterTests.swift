@@ -2,19 +2,19 @@ import Testing
 
 @testable import KiiPushCore
 
-/// A session, its filter and the rows that were stored, as an agent puts them together.
+/// A session, its filter and the stored rows, combined as in an agent.
 struct Receiver {
     var client = Conversation.connected()
     var filter = RedeliveryFilter()
     var rows: [(sequence: Int64, payload: [UInt8])] = []
 
-    /// What became of a PUBLISH.
+    /// The decision about a PUBLISH.
     enum Fate: Equatable {
         case stored(Int64)
         case repeats(Int64)
     }
 
-    /// - Parameter keepsIdentifiers: whether an earlier connection has shown that the broker keeps packet identifiers.
+    /// - Parameter keepsIdentifiers: Whether an earlier connection has shown that the broker keeps packet IDs.
     init(keepsIdentifiers: Bool = true) {
         if keepsIdentifiers { self.filter.received(RedeliveryFilterTests.duplicate(9999), beganWithPubrel: false) }
         self.filter.connectionOpened(firstTicket: self.client.session.nextTicket)
@@ -30,7 +30,7 @@ struct Receiver {
         if isGranted { _ = self.client.broker(.granted(.atLeastOnce)) }
     }
 
-    /// Takes packets in one turn, and acknowledges them at its end unless the handlers are to decide.
+    /// Receives packets in one turn, and acknowledges all messages at its end unless `acknowledging` is false.
     @discardableResult
     mutating func turn(acknowledging: Bool = true, _ packets: MQTTPacket...) -> [Fate] {
         var fates: [Fate] = []
@@ -95,7 +95,7 @@ struct Receiver {
         receiver.turn(.publish("a", 1))
         receiver.reconnect()
         #expect(receiver.turn(.publish("b", 1, duplicate: true)) == [.stored(2)])
-        // And stands for the packet identifier from now on.
+        // From now on the packet ID belongs to the new message.
         receiver.reconnect()
         #expect(receiver.turn(.publish("b", 1, duplicate: true)) == [.repeats(2)])
         receiver.reconnect()
@@ -140,7 +140,7 @@ struct Receiver {
             #expect(receiver.turn(.publish("same", packetID, duplicate: true)) == [.repeats(Int64(packetID))])
         }
         #expect(receiver.turn(.publish("same", 41)) == [.stored(41)])
-        // Acknowledged on this connection, a row takes no second one.
+        // A row that was acknowledged on this connection takes no redelivery on it.
         #expect(receiver.turn(.publish("same", 40, duplicate: true)) == [.stored(42)])
     }
 
@@ -154,8 +154,8 @@ struct Receiver {
         #expect(receiver.turn(.publish("a", 1, duplicate: true)) == [.stored(2)])
     }
 
-    /// RabbitMQ numbers from 1 on each connection: of 1 to 6, 1, 2 and 4 were acknowledged, and 3, 5 and 6 come as
-    /// 1, 2 and 3; 7 is new and comes as 4.
+    /// RabbitMQ numbers from 1 on each connection. Of the messages m1 to m6, it got the acknowledgements of m1, m2 and
+    /// m4. It redelivers m3, m5 and m6 as 1, 2 and 3, and sends the new m7 as 4.
     @Test func renumberingRepeatsAndDoesNotLose() {
         var receiver = Receiver()
         for packetID in UInt16(1)...4 { receiver.turn(.publish("m\(packetID)", packetID)) }
@@ -167,14 +167,14 @@ struct Receiver {
         #expect(Set(receiver.rows.map(\.payload)).count == 7)
     }
 
-    /// Of ten equal messages that were acknowledged the broker has read the first five. It has written five more, which
-    /// were not read, and calls all ten of them duplicates, from 1 on.
+    /// The broker read the acknowledgements of the first five of ten equal messages. It had sent five more, which the
+    /// agent never read. Now it redelivers these ten messages with DUP, as 1 to 10.
     @Test func equalMessagesOfABrokerThatNumbersAnewAreNotLost() {
         var receiver = Receiver(keepsIdentifiers: false)
         for packetID in UInt16(1)...10 { receiver.turn(.publish("same", packetID)) }
         receiver.reconnect()
         for packetID in UInt16(1)...10 { receiver.turn(.publish("same", packetID, duplicate: true)) }
-        // Five were handled twice; which, nobody can tell.
+        // Five messages are handled twice. No receiver could tell which five.
         #expect(receiver.rows.count == 20)
     }
 
@@ -196,7 +196,7 @@ struct Receiver {
         #expect(
             receiver.turn(.publish("a", 1, duplicate: true), .publish("b", 2, duplicate: true))
                 == [.stored(3), .stored(4)])
-        // Sent again on this connection it is known all the same.
+        // A redelivery on the same connection is still recognised.
         #expect(receiver.turn(acknowledging: false, .publish("c", 3)) == [.stored(5)])
         #expect(receiver.turn(acknowledging: false, .publish("c", 3, duplicate: true)) == [.repeats(5)])
     }
@@ -209,8 +209,8 @@ struct Receiver {
         #expect(receiver.turn(.publish("a", 1, duplicate: true)) == [.stored(2)])
     }
 
-    /// The broker has lost its sessions; the new one is there with CONNACK, and the link dies before SUBACK comes. What
-    /// the broker writes meanwhile counts from 1 again.
+    /// The broker lost its sessions. CONNACK reports the new session, and the link breaks before SUBACK. Meanwhile the
+    /// broker numbers new messages from 1.
     @Test func aNewSessionIsKnownBeforeItsSubscriptionStands() {
         var receiver = Receiver()
         receiver.turn(.publish("a", 2), .publish("same", 3))
@@ -221,7 +221,8 @@ struct Receiver {
                 .publish("x", 2, duplicate: true), .publish("same", 3, duplicate: true)) == [.stored(3), .stored(4)])
     }
 
-    /// MQTT lets a broker take the lowest identifier that is free. The third "same" was written and never read.
+    /// MQTT lets a broker use the lowest free packet ID. The broker sent a third message "same", which the agent never
+    /// read.
     @Test func equalMessagesOfABrokerThatUsesIdentifiersAgainAreNotLost() {
         var receiver = Receiver()
         receiver.turn(.publish("a", 1))
@@ -232,7 +233,7 @@ struct Receiver {
                 == [.stored(4), .stored(5)])
     }
 
-    /// The same before the broker has shown it with a new message.
+    /// The same broker, before a new message has shown that it reuses packet IDs.
     @Test func anIdentifierThatWasUsedAgainShowsItselfAmongTheRepeatedOnes() {
         var receiver = Receiver()
         receiver.turn(.publish("same", 1), .publish("b", 2), .publish("c", 3))
@@ -243,7 +244,7 @@ struct Receiver {
                 .publish("same", 1, duplicate: true)) == [.repeats(2), .repeats(3), .stored(4)])
     }
 
-    /// mosquitto was killed, and has its sessions from a copy in which 101 was not given away yet.
+    /// mosquitto was killed, and restored its sessions from a copy that lacks message 101.
     @Test func equalMessagesOfABrokerThatWentBackAreNotLost() {
         var receiver = Receiver()
         receiver.turn(.publish("a", 100), .publish("same", 101), .publish("c", 102))
@@ -253,7 +254,7 @@ struct Receiver {
         #expect(receiver.turn(.publish("same", 101, duplicate: true)) == [.stored(5)])
     }
 
-    /// A broker that numbers anew gave 1 to a message of QoS 2 that it only had to release, and 2 to one that nobody has.
+    /// A broker that numbers anew used ID 1 for a message of QoS 2 that only needed PUBREL, and ID 2 for a new message.
     @Test func aConnectionThatBeginsWithAReleaseShowsNoIdentifiers() {
         var receiver = Receiver(keepsIdentifiers: false)
         receiver.turn(.publish("a", 1), .publish("a", 2))
@@ -270,7 +271,7 @@ struct Receiver {
                 == [.repeats(2), .repeats(3)])
     }
 
-    /// Identifiers have gone round since.
+    /// The packet IDs may have wrapped around since then.
     @Test func aRowOfLongAgoIsNotRepeated() {
         var filter = RedeliveryFilter(restoring: [(1, 7), (32_767, 8), (32_768, 9)])
         filter.connectionOpened(firstTicket: 1)
@@ -279,7 +280,7 @@ struct Receiver {
         #expect(filter.candidate(for: Self.duplicate(8), unacknowledgedFrom: 1) == 32_767)
     }
 
-    /// mosquitto sets DUP on what it wrote into a connection that was already gone.
+    /// mosquitto sets DUP on messages that it wrote into a broken connection.
     @Test func aFirstDeliveryWithDUPIsNotLost() {
         var receiver = Receiver()
         receiver.turn(.publish("a", 1))
@@ -289,7 +290,7 @@ struct Receiver {
         }
     }
 
-    /// NATS sends again after 30 s, on the same connection and with the same packet identifier.
+    /// NATS sends a message again after 30 s, on the same connection and with the same packet ID.
     @Test func aRedeliveryDuringTheHandlerIsKnown() {
         var receiver = Receiver()
         #expect(receiver.turn(acknowledging: false, .publish("a", 1)) == [.stored(1)])
@@ -298,7 +299,7 @@ struct Receiver {
         #expect(receiver.turn(.publish("a", 1, duplicate: true)) == [.stored(2)])
     }
 
-    /// In memory the gates wait for the handlers, across a cut too.
+    /// With the inbox in memory, acknowledgements wait for the handlers, also across connections.
     @Test func aRedeliveryAfterACutDuringTheHandlerIsKnown() {
         var receiver = Receiver()
         receiver.turn(acknowledging: false, .publish("a", 1))

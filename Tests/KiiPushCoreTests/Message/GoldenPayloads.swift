@@ -2,7 +2,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// A payload as each of Kii's networks renders it, and everything that must be read from it.
+/// A payload as one of Kii's networks renders it, with the expected values.
 struct GoldenPayload: Sendable, CustomTestStringConvertible {
     var text: String
     var kind: ReceivedMessage.Kind

@@ -1,7 +1,6 @@
 import KiiPushCore
 import Testing
 
-/// Which key decides about a message's kind.
 @Suite struct KindReasonTests {
     @Test(arguments: GoldenPayload.mqtt + GoldenPayload.gcm + GoldenPayload.apns)
     func decidesWhatTheDecoderSays(payload: GoldenPayload) throws {

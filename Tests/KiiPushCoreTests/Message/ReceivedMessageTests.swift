@@ -18,7 +18,7 @@ import Testing
         expect(try ReceivedMessage(fromAPNS: Array(golden.text.utf8)), golden)
     }
 
-    /// Rule 1: an object `aps` means short keys; anything else under that name is a custom key.
+    /// Rule 1: an object under `aps` means short keys. Any other value under `aps` is a custom key.
     @Test(arguments: [
         (#"{"aps":{},"bi":"b"}"#, ReceivedMessage.Kind.pushToApp), (#"{"aps":{},"bucketID":"b"}"#, .directPush),
         (#"{"aps":"x","bi":"b"}"#, .directPush), (#"{"aps":[],"bucketID":"b"}"#, .pushToApp),
@@ -29,7 +29,7 @@ import Testing
         #expect(try ReceivedMessage(payload: Array(text.utf8)).kind == kind)
     }
 
-    /// Rule 2: short keys. Presence counts, not the value; sender and type play no role.
+    /// Rule 2: short keys. Their presence counts, whatever their value. Sender and type do not count.
     @Test(arguments: [
         (#"{"aps":{},"bi":"b"}"#, ReceivedMessage.Kind.pushToApp), (#"{"aps":{},"bt":""}"#, .pushToApp),
         (#"{"aps":{},"oi":null}"#, .pushToApp), (#"{"aps":{},"om":1}"#, .pushToApp),
@@ -43,7 +43,7 @@ import Testing
         #expect(try ReceivedMessage(fromAPNS: Array(text.utf8)).kind == kind)
     }
 
-    /// Rule 3: long keys. `objectID` and `modifiedAt` do not count, and `origin` only as EVENT.
+    /// Rule 3: long keys. `objectID` and `modifiedAt` do not count; `origin` counts only as EVENT.
     @Test(arguments: [
         (#"{"origin":"EVENT"}"#, ReceivedMessage.Kind.pushToApp), (#"{"bucketID":"b"}"#, .pushToApp),
         (#"{"bucketType":null}"#, .pushToApp), (#"{"bucketID":"","topic":"t"}"#, .pushToApp),
@@ -58,7 +58,7 @@ import Testing
         #expect(try ReceivedMessage(mqttPayload: Array(text.utf8)).kind == kind)
     }
 
-    /// The key table: every field under both keys, as text.
+    /// The table of keys: every field under both keys, as text.
     @Test(arguments: [
         (MessageField.appID, 0, "appID", "a"), (.sender, 1, "sender", "s"), (.type, 2, "type", "t"),
         (.when, 3, "when", "w"), (.origin, 4, "origin", "o"), (.topic, 5, "topic", "to"),
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    /// Kii refuses nested data, so such a value is the sender's own.
+    /// Kii refuses nested data, so a nested value comes from the sender.
     @Test(arguments: MessageField.allCases)
     func aNestedValueUnderAKeyOfKiisLeavesTheFieldOut(_ field: MessageField) throws {
         for value in [JSONValue(arrayLiteral: 1), ["x": 1]] {

@@ -5,12 +5,11 @@ import Testing
 
 @testable import KiiPushCore
 
-/// What a service manager is told.
 @Suite(.ownThreads) struct ServiceNotifierTests {
     @Test func onlyAConnectionMakesItReady() throws {
         let manager = try DatagramReceiver("@kii-push-test-\(UUID().uuidString)")
         let notifier = ServiceNotifier(path: manager.path)
-        // A line end would begin another assignment.
+        // A line break would begin another assignment.
         notifier.offline("offline: no\nREADY=1\r\nroute", retryIn: .seconds(2))
         notifier.connected("Ready.")
         notifier.connected("Ready.")

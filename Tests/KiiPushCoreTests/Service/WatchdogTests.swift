@@ -5,9 +5,8 @@ import Testing
 
 @testable import KiiPushCore
 
-/// When a service manager's watchdog is fed.
 @Suite(.ownThreads) struct WatchdogTests {
-    /// What happened, in its order.
+    /// Events, in order.
     private final class Record: Sendable {
         let lines = Locked<[String]>([])
         func note(_ line: String) { self.lines.withLock { $0.append(line) } }
@@ -33,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // Offline, and honestly trying again.
+        // Offline: the agent keeps trying.
         (AgentHealth(), Duration.zero, nil),
         (AgentHealth(brokerSilence: .seconds(80)), .seconds(30), nil),
         (AgentHealth(brokerSilence: .seconds(101)), .zero, "the broker has not been heard for 101 s"),
@@ -67,14 +66,14 @@ import Testing
         ) { _, _ in .noData }
         let gate = DispatchSemaphore(value: 0)
         let record = Record()
-        // The thread is held up until the semaphore lets it go.
+        // The network thread waits for the semaphore.
         #expect(runtime.loop.submit { gate.wait() })
         let health = Task {
             let health = try await agent.health()
             record.note("answered")
             return health
         }
-        // What is submitted later runs later, so nothing was answered before this.
+        // The question waits behind the blocked call, so it has no answer yet.
         record.note("let go")
         gate.signal()
         #expect(try await health.value == AgentHealth())

@@ -5,7 +5,7 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// Which times gateways write whose machines have wrong clocks.
+/// The times that a gateway writes if its machine's clock is wrong.
 @Suite struct DatabaseClockTests {
     @Test(arguments: [86_400_000, -86_400_000] as [Int64]) func aWrongClockWritesRightTimes(lead: Int64) async throws {
         let clocks = Clocks(
@@ -33,15 +33,15 @@ import Testing
 
     @Test func aSlowAnswerSaysLittle() {
         var clock = DatabaseClock()
-        // Within what the answer took.
+        // The database's time lies within the time that the answer took, so there is no lead.
         clock.note(1_005, from: 1_000, to: 1_010)
         #expect(clock.lead == 0)
         clock.note(61_000, from: 1_000, to: 1_010)
         #expect(clock.lead == 59_990)
-        // It stays, since the answer may have been on its way for so long.
+        // The answer took 10 s, which could explain the difference, so the lead stays.
         clock.note(70_000, from: 5_000, to: 15_000)
         #expect(clock.lead == 59_990)
-        // The machine's clock is set.
+        // The machine's clock was set.
         clock.note(100_000, from: 100_000, to: 100_003)
         #expect(clock.lead == 0)
         clock.note(100_000, from: 100_500, to: 100_502)

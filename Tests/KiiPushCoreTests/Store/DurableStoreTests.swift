@@ -2,7 +2,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// What a store does that outlives its process.
+/// Behaviour of stores that outlive their process.
 @Suite struct DurableStoreTests {
     @Test(arguments: StoreKind.durable) func theNextProcessFindsWhatTheLastOneHad(_ kind: StoreKind) async throws {
         try await withStorePlace(kind) { place in
@@ -98,7 +98,7 @@ import Testing
             #expect(try await takeOver(besides: []) == [[former, 0], [stranger, 0]].sorted { $0[0] < $1[0] })
             let nobody: Adoption? = try await store.ask { $0.adopt("nobody", by: "present", completion: $1) }
             #expect(nobody == nil)
-            // Whoever receives as it again keeps its messages.
+            // An agent that receives as this installation again keeps its messages.
             _ = try await store.installation("former", of: owner)
             #expect(try await takeOver(besides: [former]) == [[stranger, 0]])
         }
@@ -122,7 +122,7 @@ import Testing
 }
 
 extension Arrival {
-    /// What its row counts as.
+    /// The size that the store counts for the arrival's row.
     fileprivate var rowBytesForTests: Int64 {
         InboxCounts.bytes(topic: self.message.topic.utf8.count, payload: self.message.payload.count)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KiiPushPostgres
 
-/// What is added to an address, so that the way to another machine is as safe as it is to be.
+/// The options that the gateway adds to an address to secure the connection to another machine.
 @Suite struct PostgresAddressTests {
     @Test(arguments: [
         "host=db.invalid ssl_min_protocol_version=''", "postgres://db.invalid/kii?ssl_min_protocol_version=",

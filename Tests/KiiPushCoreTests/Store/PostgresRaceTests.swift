@@ -6,9 +6,8 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// What two gateways do to one row at the same moment.
 @Suite struct PostgresRaceTests {
-    /// Another gateway is a moment ahead.
+    /// Another gateway changes the row a moment earlier.
     @Test func whatAnotherAgentHasTakenOverIsNotTakenOverOnceMore() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open()
@@ -48,7 +47,7 @@ import Testing
         }
     }
 
-    /// Changes a row, and commits when `body` waits for that.
+    /// Changes a row in a transaction that commits as soon as `body` waits for the row's lock.
     private func whileChanging(_ change: String, at target: String, _ body: () async throws -> Void) async throws {
         let table = change.split(separator: " ")[0]
         let condition = change[(change.range(of: "WHERE")?.lowerBound ?? change.endIndex)...]

@@ -6,7 +6,6 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// The tables that a store finds.
 @Suite struct PostgresSchemaTests {
     @Test func aDatabaseThatIsNotUsableSaysWhatToDo() async throws {
         let target = try await PostgresServer.database()
@@ -25,13 +24,13 @@ import Testing
         }
         #expect(encoding?.description.contains("UTF8") == true)
         try await onThread { try PostgresSchema.make(target) }
-        // As often as one likes.
+        // A second call changes nothing.
         try await onThread { try PostgresSchema.make(target) }
         try await PostgresServer.run("INSERT INTO kii_push.migration (version) VALUES (99)", at: target)
         #expect(await failure()?.kind == .newerVersion(99))
         let error = await #expect(throws: InboxError.self) { try await onThread { try PostgresSchema.make(target) } }
         #expect(error?.kind == .newerVersion(99))
-        // As a backup has it that is being restored.
+        // A backup that is being restored looks like this.
         try await PostgresServer.run("TRUNCATE kii_push.migration", at: target)
         #expect(await failure()?.kind == .halfMade)
         let nowhere = StorePlace(kind: .postgres, address: "host=/nowhere user=kii password=secret-word dbname=x")
@@ -44,7 +43,8 @@ import Testing
         #expect(unread?.description.contains("secret-word") == false)
     }
 
-    /// A gateway trusts the database's owner and administrators, and an administrator trusts administrators alone.
+    /// A gateway trusts tables of administrators and of the database's owner. An administrator trusts only tables of
+    /// administrators.
     @Test func theTablesAreAnAdministratorsOrTheDatabasesOwners() async throws {
         let target = try await PostgresServer.database()
         let database = target.split(separator: "=").last ?? ""
@@ -77,18 +77,18 @@ import Testing
             #expect(await failure("gateway") == (role == "owner" ? nil : .notTrusted))
             #expect(await failure(role) == nil)
             #expect(await failure("kii") == .notTrusted)
-            // As often as one likes.
+            // A second call changes nothing.
             try await onThread { try PostgresSchema.make(own) }
             try await PostgresServer.run("DROP SCHEMA kii_push CASCADE", at: own)
         }
-        // An empty schema that the administrator has made.
+        // An empty schema that the administrator created for the owner.
         try await PostgresServer.run("CREATE SCHEMA kii_push AUTHORIZATION owner\(suffix)", at: target)
         let owners = address(of: "owner")
         try await onThread { try PostgresSchema.make(owners) }
         #expect(await failure("owner") == nil)
     }
 
-    /// Somebody calls them with operators of his own in the way.
+    /// The caller has other operators of the same names in its search path.
     @Test func functionsGoByTheirOwnPath() async throws {
         let target = try await PostgresServer.database()
         try await onThread { try PostgresSchema.make(target) }
@@ -121,7 +121,7 @@ import Testing
         ] {
             try await PostgresServer.run("SET search_path = evil, pg_catalog; SELECT FROM kii_push.\(call)", at: target)
         }
-        // This one qualifies each name, since it sets the session's path.
+        // `end_work` sets the session's path, so it qualifies each name.
         let inherited = """
             SELECT proname FROM pg_proc WHERE pronamespace = 'kii_push'::regnamespace AND prosqlbody IS NULL
                 AND array_to_string(proconfig, ' ') IS DISTINCT FROM 'search_path=pg_catalog, pg_temp'

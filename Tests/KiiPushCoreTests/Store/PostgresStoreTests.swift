@@ -7,9 +7,9 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// What only a store on the other side of a network has to do.
+/// Behaviour that only a store in a network needs.
 @Suite struct PostgresStoreTests {
-    /// The connection is cut in the middle of everything, at random moments: what a turn was told is what is there.
+    /// The connection breaks at random moments. The reported outcomes must equal the contents of the tables.
     @Test func aTurnWithoutAnAnswerIsNeitherLostNorWrittenTwice() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open()
@@ -33,7 +33,7 @@ import Testing
             for number in 0..<60 {
                 let payload = [UInt8](
                     #"{"topic":"a","objectScopeType":"APP","objectScopeAppID":"x","n":\#(number)}"#.utf8)
-                // As the pipeline does: the same turn, until it is written.
+                // Repeats the turn until it is written, as the pipeline does.
                 while true {
                     do throws(InboxError) {
                         let outcome = try await store.tryCommit {
@@ -59,7 +59,7 @@ import Testing
                 "SELECT sequence FROM kii_push.message ORDER BY sequence", at: place.address)
             #expect(rows.split(separator: "\n").compactMap { Int64($0) } == stored)
             #expect(stored.count == 60)
-            // What was claimed was claimed once; what an answer was lost for waits again.
+            // No row was claimed twice. Claims whose answer was lost wait again.
             #expect(Set(claimed).count == claimed.count)
             let waiting = try await PostgresServer.run(
                 """
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// While the process lives nothing is even handled twice.
+    /// No message is handled twice, because the process survives the crash.
     @Test func aServerThatCrashesLosesNothing() async throws {
         let server = try await PostgresServer([])
         let target = try await server.makeDatabase()
@@ -102,7 +102,7 @@ import Testing
         #expect(rows == "120|120|4|4\n")
     }
 
-    /// A write behind it was committed, and the connection breaks before either answer is read.
+    /// A write after the refused turn was committed, and the connection breaks before the answers are read.
     @Test func aTurnThatWasRefusedIsNoneWhateverFollowedIt() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open()
@@ -118,7 +118,7 @@ import Testing
             async let outcome: TurnOutcome = store.ask { store, completion in
                 store.commit(Turn(arrivals: [message.arrival]), completion: completion)
                 store.installation(id: "b", of: nil, agent: "agent") { _ in }
-                // Nothing is read meanwhile.
+                // The loop reads no answer meanwhile.
                 isCommitted.wait()
                 (store as? PostgresStore)?.connection?.breaks()
             }
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// Somebody ends the wait for a standby: the commit is told as none until a standby has it.
+    /// An administrator cancels the wait for a standby. The turn must be reported only after a standby has the commit.
     @Test func whatNoStandbyHasIsNotTold() async throws {
         let server = try await PostgresServer()
         let target = try await server.makeDatabase()
@@ -159,7 +159,7 @@ import Testing
         try await waitForOne(waiting)
         let first = try await server.run("SELECT pg_cancel_backend(pid), pid \(waiting)", in: "postgres")
         let pid = first.split(separator: "|").last ?? ""
-        // The next connection waits as well.
+        // The next connection also waits for a standby.
         try await waitForOne("\(waiting) AND pid <> \(pid)")
         #expect(!isTold.withLock { $0 })
         try await setStandby("")
@@ -167,7 +167,7 @@ import Testing
         #expect(try await server.run("SELECT sequence FROM kii_push.message", in: "test1") == "\(rows[0])\n")
     }
 
-    /// What a broken connection has sent, and the server has not begun, when the database is asked what became of it.
+    /// A broken connection had sent a turn that the server has not started when the store asks for the turn's outcome.
     @Test func whatComesToTheServerLateIsRefused() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open()
@@ -180,7 +180,7 @@ import Testing
             let backend = try #require(Int32(found.split(separator: "\n").first ?? ""))
             kill(backend, SIGSTOP)
             let turn = Task { try await store.receive(message) }
-            // It is on its way when the connection breaks.
+            // The turn was sent before the connection breaks.
             while try await store.read({ ($0 as? PostgresStore)?.connection?.isIdle ?? false }) {
                 try await Task.sleep(for: .milliseconds(1))
             }
@@ -193,7 +193,7 @@ import Testing
                 rows = (try? await store.receive(message)) ?? []
                 try await Task.sleep(for: .milliseconds(10))
             }
-            // The server has come to the end of what it was sent.
+            // The server has processed everything that the broken connection sent.
             let hasEnded = "NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = \(backend))"
             try await PostgresServer.wait(until: hasEnded, at: place.address)
             let stored = try await PostgresServer.run("SELECT sequence FROM kii_push.message", at: place.address)
@@ -201,7 +201,8 @@ import Testing
         }
     }
 
-    /// A late verdict on a message that another gateway has by now is left out; a message for it ends the process.
+    /// A late verdict for a message of a lost shard is ignored. A message for a lost shard fails, which ends the
+    /// process.
     @Test func nothingIsWrittenForAShardThatIsGone() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open()
@@ -238,7 +239,7 @@ import Testing
             #expect(error?.kind == .fenced)
             #expect(try await second.answer(.suspects(after: 0), of: key).messages.count == 1)
             #expect(try await second.receive(message).count == 1)
-            // Also when the connection breaks and it has to ask who it is.
+            // The check also holds after a reconnect.
             try await first.read { ($0 as? PostgresStore)?.connection?.breaks() }
             var kind: InboxError.Kind?
             while kind != .fenced {
@@ -249,7 +250,7 @@ import Testing
         }
     }
 
-    /// What is refused at the very end is not written either, and does not disturb what follows.
+    /// A commit that fails at its very end writes nothing, and later turns succeed.
     @Test func aCommitThatFailsIsToldAsThat() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open()
@@ -271,7 +272,7 @@ import Testing
         }
     }
 
-    /// A standby, or a role without rights.
+    /// For example, the database is a standby, or the role lacks rights.
     @Test func whatMayNotBeWrittenFails() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open()
@@ -299,7 +300,7 @@ import Testing
     @Test func oldRowsGoInTime() async throws {
         try await withStorePlace(.postgres) { place in
             let first = try await place.open()
-            // Of the part of the shards that a process begins with.
+            // This agent's shard belongs to the part whose old rows a process removes first.
             let id = try await PostgresServer.run(
                 """
                 SELECT id FROM (SELECT 'a' || number AS id FROM generate_series(1, 100) AS number) AS ids
@@ -321,7 +322,7 @@ import Testing
         }
     }
 
-    /// Senders can make any number of them.
+    /// Senders can create any number of undecodable messages.
     @Test func refusedMessagesAreHalfOfTheDeadLettersAtMost() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open(keepsDead: 10)
@@ -356,7 +357,7 @@ extension TestStore {
         }
     }
 
-    /// The connection may be on its way back.
+    /// Repeats the claim while the store reconnects.
     fileprivate func patientAnswer(_ kind: StoreClaim.Kind, of installation: Int64) async throws -> StoreAnswer {
         while true {
             do { return try await self.answer(kind, of: installation) } catch let error as InboxError

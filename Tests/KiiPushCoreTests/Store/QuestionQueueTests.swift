@@ -6,7 +6,7 @@ import Testing
 @testable import KiiPushPostgres
 
 @Suite struct QuestionQueueTests {
-    /// As where a gateway starts: each agent asks for itself.
+    /// At the start of a gateway, each agent asks for its installation.
     @Test func questionsOfManyAgentsShareTransactionsAndTheLeaseDoesNotWaitForThem() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open()
@@ -27,12 +27,12 @@ import Testing
                 (store as? PostgresStore)?.renew { _ in answers.add("renewed") }
             }
             await done.value()
-            // One that is refused is so alone.
+            // A refused question does not affect the others.
             #expect(answers.entries.filter { $0 == "key" }.count == 299)
             #expect(answers.entries.filter { $0 == "\(InboxError.Kind.ofAnother)" }.count == 1)
             let renewal = try #require(answers.entries.firstIndex(of: "renewed"))
             #expect(renewal < 100)
-            // The 64 with the one that was refused had to be written one by one.
+            // The batch of 64 questions with the refused one was repeated one by one.
             let transactions = try await PostgresServer.run(
                 "SELECT count(DISTINCT xmin::text) FROM kii_push.installation", at: place.address)
             #expect(Int(transactions.dropLast()).map { $0 < 75 } == true)

@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// What every store does, wherever it keeps messages.
 @Suite struct StoreTests {
     @Test(arguments: StoreKind.all) func whatIsProvenIsForgottenOfOneInstallationAlone(_ kind: StoreKind) async throws {
         try await withStorePlace(kind) { place in
@@ -11,7 +10,7 @@ import Testing
             let links = keys.map { TestLink(installation: $0) }
             let rows = try await store.receive(
                 TestMessage(links[0]), TestMessage(links[1]), TestMessage(links[0]), TestMessage(links[1]))
-            /// How many rows of each installation may be repeated by its broker.
+            /// The numbers of rows that the brokers may repeat, by installation.
             func counts() async throws -> [Int] {
                 [try await store.unproven(keys[0]).count, try await store.unproven(keys[1]).count]
             }
@@ -27,7 +26,7 @@ import Testing
         }
     }
 
-    /// For an agent that begins anew before it is written, and after that.
+    /// The doubt holds at once, before it is written and afterwards.
     @Test(arguments: StoreKind.all) func whatIsInDoubtCountsAgainWhenTheSessionIsTheSame(_ kind: StoreKind) async throws
     {
         try await withStorePlace(kind) { place in
@@ -48,14 +47,14 @@ import Testing
     @Test(arguments: StoreKind.all) func aRepetitionIsTheRowOnceMoreIfItsBytesAre(_ kind: StoreKind) async throws {
         try await withStorePlace(kind) { place in
             let store = try await place.open()
-            // Equal to Swift.
+            // Swift compares the two topics as equal.
             let (topic, other) = ("caf\u{e9}", "cafe\u{301}")
             let link = TestLink(installation: try await store.installation("a"), topic: topic)
             let message = TestMessage(link)
             let row = try await store.receive(message)
             link.candidate.withLock { $0 = row[0] }
             let again = message.with { $0.duplicate = true }
-            // In one turn, so that what is none stands between what is one.
+            // In one turn, with new messages between redeliveries.
             let outcome = try await store.commit {
                 let others = [again.with { $0.topic = other }, again.with { $0.truncatedLength = 9 }, again]
                 return Turn(arrivals: ([again] + others).map(\.arrival))
@@ -85,7 +84,7 @@ import Testing
             let first = try await store.answer(.source(source, before: nil), of: key, limit: 2)
             #expect(first.messages.map(\.sequence) == [rows[0], rows[1]])
             #expect(!first.isComplete)
-            // What is given back comes before what came after it.
+            // Row 0 waits again, and comes before later rows.
             try await store.change(.change(rows[0], of: key, .back()))
             let before = try await store.answer(.source(source, before: rows[3]), of: key)
             #expect(before.messages.map(\.sequence) == [rows[0], rows[2]])
@@ -98,7 +97,7 @@ import Testing
         }
     }
 
-    /// As what is in hand since it came.
+    /// A claimed message and a message that never waited are treated alike.
     @Test(arguments: StoreKind.durable) func whatIsClaimedIsInHandUntilItsVerdict(_ kind: StoreKind) async throws {
         try await withStorePlace(kind) { place in
             let first = try await place.open()
@@ -135,7 +134,7 @@ import Testing
         }
     }
 
-    /// By weight, where messages are large: the first comes whatever it weighs.
+    /// The limit counts weights. The first message is returned even if it exceeds the limit.
     @Test(arguments: StoreKind.durable) func aClaimTakesWhatItHasRoomFor(_ kind: StoreKind) async throws {
         try await withStorePlace(kind) { place in
             let store = try await place.open()
@@ -193,7 +192,7 @@ import Testing
             try await store.change(.change(row, of: key, .setAside))
             #expect(try await store.answer(.source(TestMessage.source(), before: nil), of: key).messages == [])
             #expect(try await store.answer(.unsettled(after: 0), of: key).messages.map(\.sequence) == [row])
-            // A person may have it tried again.
+            // A person may retry a deferred message.
             #expect(try await store.answer(.row(row), of: key).messages.map(\.sequence) == [row])
             #expect(try await store.answer(.row(row), of: key).messages == [])
         }
@@ -218,7 +217,7 @@ import Testing
         }
     }
 
-    /// In hand, it stays so.
+    /// A message in state `inHand` keeps its state.
     @Test(arguments: StoreKind.all) func whatTheUserDoesMovesWhatIsShown(_ kind: StoreKind) async throws {
         try await withStorePlace(kind) { place in
             let store = try await place.open()
@@ -240,7 +239,7 @@ import Testing
         }
     }
 
-    /// The second change of a message in one turn follows the first.
+    /// The second change of a message in a turn follows the first.
     @Test(arguments: StoreKind.all) func changesOfOneMessageComeInOrder(_ kind: StoreKind) async throws {
         try await withStorePlace(kind) { place in
             let store = try await place.open()
@@ -252,7 +251,7 @@ import Testing
                 .change(rows[1], of: key, .done(.noData)), .change(rows[0], of: key, .done(.newData), attempts: 2))
             let ledger = try await store.ledger()
             #expect([ledger.done, ledger.waiting] == [2, 0])
-            // Of a message that is gone.
+            // The change concerns a message that does not exist.
             try await store.change(.change(rows[1] + 1, of: key, .done(.newData)))
             #expect(try await store.ledger() == ledger)
         }

@@ -5,14 +5,14 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// Where a store keeps messages.
+/// The place where a store keeps its messages.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case memory, file, postgres
 
     var testDescription: String { self.rawValue }
     var isDurable: Bool { self != .memory }
 
-    /// Those of this build.
+    /// The kinds that this build supports.
     static let all: [StoreKind] = {
         #if Postgres
         StoreKind.allCases
@@ -23,10 +23,10 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     static let durable = StoreKind.all.filter(\.isDurable)
 }
 
-/// A place that keeps messages, where one process after the other may open a store.
+/// A place in which one process after another may open a store.
 struct StorePlace: Sendable {
     let kind: StoreKind
-    /// A file's path, or a database's address.
+    /// The path of a file, or the address of a database.
     let address: String
 
     func open(
@@ -55,7 +55,7 @@ struct StorePlace: Sendable {
         case .postgres:
             #if Postgres
             var configuration = PostgresConfiguration(target: self.address, gateway: "gateway")
-            // The next process takes the name at once.
+            // The next process may take the name at once.
             configuration.lease = .zero
             configuration.clocks = clocks
             if let keepsDone { configuration.keepsDoneFor = keepsDone }
@@ -90,7 +90,7 @@ func withStorePlace(_ kind: StoreKind, _ body: (StorePlace) async throws -> Void
     }
 }
 
-/// A store on a loop of its own, asked as the pipeline and the runtime do.
+/// A store on its own loop, with async calls.
 final class TestStore: Sendable {
     let loop: EventLoop
     private let store: LoopIsolated<any Store>
@@ -99,7 +99,7 @@ final class TestStore: Sendable {
 
     deinit { self.loop.shutdown() }
 
-    /// As the end of a process.
+    /// Ends the store as the end of its process does.
     func end() async throws {
         try await self.loop.run { [store] in store.value.close() }
         self.loop.shutdown()
@@ -148,7 +148,7 @@ final class TestStore: Sendable {
         return standing?.state
     }
 
-    /// Stores messages, and returns their rows.
+    /// Stores messages and returns the numbers of their rows.
     @discardableResult
     func receive(_ messages: TestMessage...) async throws -> [Int64] {
         let outcome = try await self.commit { Turn(arrivals: messages.map(\.arrival)) }
@@ -156,7 +156,7 @@ final class TestStore: Sendable {
     }
 }
 
-/// A message as it comes in.
+/// A message as the broker sends it.
 struct TestMessage: Sendable {
     var link: TestLink
     var source = "a"
@@ -186,12 +186,11 @@ struct TestMessage: Sendable {
         return arrival
     }
 
-    /// The number of its source.
+    /// The number of the source `name`.
     static func source(_ name: String = "a") -> Int64 { StoredMessage.push(0, source: name).source ?? 0 }
 }
 
 extension MessageChange {
-    /// Of an installation's message.
     static func change(
         _ sequence: Int64, of installation: Int64, _ verdict: Verdict, attempts: Int = 0, crashes: Int = 0
     ) -> MessageChange {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs `body` with a directory of its own, which is removed afterwards.
+/// Runs `body` with a temporary directory.
 @discardableResult
 func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
     let directory = try makeTemporaryDirectory()
@@ -8,7 +8,7 @@ func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) throws ->
     return try body(directory)
 }
 
-/// As above, for asynchronous work.
+/// The asynchronous form.
 @discardableResult
 func withTemporaryDirectory<Result>(_ body: (String) async throws -> Result) async throws -> Result {
     let directory = try makeTemporaryDirectory()

@@ -1,9 +1,9 @@
 import KiiPushCore
 import Testing
 
-/// What is made of the distances between three clocks.
+/// Jumps that follow from the differences of three clocks.
 @Suite struct ClockWatchTests {
-    /// Looks after the seconds that passed on each clock; the calendar starts elsewhere.
+    /// Reads the clocks after these seconds on each of them. Each clock has another start.
     private func look(
         _ watch: inout ClockWatch, _ monotonic: Double, _ sinceBoot: Double, _ calendar: Double
     ) -> ClockJump? {
@@ -64,7 +64,7 @@ import Testing
 
     @Test func theMachinesOwnClocksRunTogether() {
         var watch = ClockWatch()
-        // A reading fails where the thread is held up amid it; none may be a jump.
+        // A reading may fail if the thread was suspended. No reading may show a jump.
         let readings = (0..<1000).compactMap { _ in ClockReading.now() }
         #expect(readings.count > 1)
         for reading in readings { #expect(watch.look(reading) == nil) }

@@ -52,7 +52,7 @@ import Testing
             RecordingLoop(journal) { turn in
                 var wait = PollWait()
                 wait.watch(nil)
-                // Nothing is ever written, so room to write is there at once.
+                // The socket has room to write at once.
                 if turn == 1 { wait.watch(ours.number, reading: false, writing: true) }
                 if turn > 1 { wait.watch(ours.number) }
                 return wait
@@ -71,7 +71,7 @@ import Testing
         thread.join()
     }
 
-    /// A loop that is in the middle of a turn takes no other one, and hears at its end what nobody has taken.
+    /// The loop finishes its turn, takes no other turn, and gets the unread messages at its end.
     @Test(arguments: [true, false])
     func aStopLeavesMessagesToTheEnd(watchesDescriptors: Bool) throws {
         let journal = PollTurns()
@@ -92,7 +92,7 @@ import Testing
         thread.join()
         #expect(journal.contents.turns == 1)
         #expect(journal.contents.unread == [1, 2])
-        // Only the first call waits, and none starts the thread again.
+        // A second `join` returns at once, and `start` does not start a stopped thread.
         thread.join()
         try thread.start { RecordingLoop(journal) { _ in nil } }
         #expect(!thread.send(3))
@@ -115,12 +115,11 @@ import Testing
     }
 }
 
-/// The turns of a loop, for the test that waits for them.
 private final class PollTurns: Sendable {
     struct Contents: Sendable {
         var turns = 0
         var messages: [Int] = []
-        /// By turn.
+        /// Readable descriptors, by turn.
         var readable: [Set<Int32>] = []
         /// `nil` until the end.
         var unread: [Int]?
@@ -147,7 +146,7 @@ private struct RecordingLoop: PollLoop {
     private let wait: @Sendable (Int) -> PollWait?
     private var turns = 0
 
-    /// - Parameter wait: what the turn with this number, from 1, waits for.
+    /// - Parameter wait: returns the wait after each turn; turns count from 1.
     init(_ journal: PollTurns, wait: @escaping @Sendable (Int) -> PollWait?) {
         self.journal = journal
         self.wait = wait

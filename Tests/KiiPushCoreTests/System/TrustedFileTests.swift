@@ -3,9 +3,9 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Files that decide where secrets go: nobody else may write them, nor any folder or link on the way.
+/// Files that decide where secrets go. No other user may be able to change the file, or a folder or link in its path.
 @Suite struct TrustedFileTests {
-    /// A folder with one file below two others, and a link to the inner folder.
+    /// Two nested folders with a file, and links to the file and the inner folder.
     private func withFile(_ body: (String) throws -> Void) throws {
         try withTemporaryDirectory { directory in
             try FileManager.default.createDirectory(
@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: ["/outer/inner/file", "/outer/link", "/way", "/outer/../outer/inner/./file"])
     func whatOnlyThisUserCanReplaceIsRead(name: String) throws {
         try self.withFile { directory in
-            // A name in a sticky folder is its owner's.
+            // In a sticky folder, only its owner can replace an entry.
             for mode: mode_t in [0o755, 0o1777] {
                 #expect(chmod(directory + "/outer", mode) == 0)
                 let read = try TrustedFile.read(directory + name)

@@ -1,7 +1,6 @@
 import KiiPushCore
 import Testing
 
-/// Pauses that double.
 @Suite struct BackoffTests {
     @Test func pausesDoubleUpToTheLongest() {
         var pauses = Backoff(from: .seconds(5), upTo: .seconds(300))

@@ -2,8 +2,8 @@ import KiiPushCore
 import Testing
 
 @Suite struct SHA256Tests {
-    /// The examples of FIPS 180 (NIST, "Examples with Intermediate Values": SHA-256), and what `sha256sum` says of as many
-    /// bytes `a` as lie around the end of a block.
+    /// The examples of FIPS 180 (NIST, "Examples with Intermediate Values": SHA-256), and results of `sha256sum` for
+    /// lengths around the end of a block.
     @Test(arguments: [
         ("", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         ("abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

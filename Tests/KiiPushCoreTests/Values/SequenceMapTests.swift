@@ -2,7 +2,7 @@ import KiiPushCore
 import SeededNumbers
 import Testing
 
-/// What is kept by sequence number, against a dictionary.
+/// Compares the map with a dictionary.
 @Suite struct SequenceMapTests {
     @Test(arguments: [1, 2, 3] as [UInt64]) func holdsWhatADictionaryHolds(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -13,7 +13,7 @@ import Testing
             last += 1
             map[last] = step
             dictionary[last] = step
-            // Most leave soon after they came, some much later, and some are asked for that are not there.
+            // Most entries are removed soon, and a few much later. Some look-ups find nothing.
             let distance = Int64.random(in: 0..<(step % 10 == 0 ? 5_000 : 20), using: &random)
             let other = last - distance
             #expect(map[other] == dictionary[other])

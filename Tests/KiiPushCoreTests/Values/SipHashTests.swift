@@ -2,7 +2,7 @@ import KiiPushCore
 import Testing
 
 @Suite struct SipHashTests {
-    /// Of the reference's `vectors_sip128`: of the bytes 0, 1, … under the key of the bytes 0 to 15.
+    /// From the reference's `vectors_sip128`: the message is the bytes 0, 1, …; the key is the bytes 0 to 15.
     private static let vectors: [(Int, String)] = [
         (0, "A3817F04BA25A8E66DF67214C7550293"), (1, "DA87C1D86B99AF44347659119B22FC45"),
         (2, "8177228DA4A45DC7FCA38BDEF60AFFE4"), (7, "A1F1EBBED8DBC153C0B84AA61FF08239"),
@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: Self.vectors)
     func isThatOfTheReference(count: Int, digest: String) {
         let bytes = (0..<UInt8(count)).map { $0 }
-        // In one piece, and in two that meet anywhere.
+        // The bytes in one piece, and in two pieces split anywhere.
         for split in 0...count {
             var hash = SipHash(key: Self.key)
             bytes[..<split].withUnsafeBytes { hash.append($0) }

@@ -1,9 +1,9 @@
 import KiiPushCore
 import Testing
 
-/// The sections are those of RFC 6455.
+/// Section numbers refer to RFC 6455.
 @Suite struct WebSocketDecoderTests {
-    /// The outcome of a stream of bytes.
+    /// The result of decoding a stream of bytes.
     struct Result: Equatable {
         var payload: [UInt8] = []
         var ping: [UInt8]?
@@ -24,7 +24,7 @@ import Testing
         return result
     }
 
-    /// Section 5.7, and what a stream of MQTT is made of.
+    /// The examples of section 5.7, and the frames of an MQTT stream.
     static let good: [(name: String, role: WebSocketRole, bytes: [UInt8], result: Result)] = [
         ("one frame", .client, [0x82, 0x03, 1, 2, 3], Result(payload: [1, 2, 3])),
         (
@@ -80,7 +80,7 @@ import Testing
         #expect(Self.decode(bytes.map { [$0] }, as: role) == result, "\(name), byte by byte")
     }
 
-    /// Each after a frame that is right, whose payload still comes out.
+    /// Each bad frame follows a valid frame, whose payload must be returned.
     static let bad: [(role: WebSocketRole, bytes: [UInt8], what: String, answer: UInt16)] = [
         (.client, [0x81, 1, 0x41], "a text frame, and MQTT takes binary ones", 1003),
         (.client, [0x82, 0x81, 0, 0, 0, 0, 1], "a masked frame", 1002),
@@ -93,7 +93,7 @@ import Testing
         (.client, [0x08, 0], "a fragmented close frame", 1002),
         (.client, [0x89, 126, 0, 126], "a ping frame of more than 125 bytes", 1002),
         (.client, [0x8A, 127, 0, 0, 0, 0, 0, 0, 0, 1], "a pong frame of more than 125 bytes", 1002),
-        // Section 5.2: the minimal number of bytes.
+        // Section 5.2: a length must take the minimal number of bytes.
         (.client, [0x82, 126, 0, 125], "a frame whose length has more bytes than it needs", 1002),
         (.server, [0x82, 0xFE, 0, 0, 0, 0, 0, 0], "a frame whose length has more bytes than it needs", 1002),
         (.client, [0x82, 127, 0, 0, 0, 0, 0, 0, 255, 255], "a frame whose length has more bytes than it needs", 1002),

@@ -1,7 +1,7 @@
 import KiiPushCore
 import Testing
 
-/// The sections are those of RFC 6455.
+/// Section numbers refer to RFC 6455.
 @Suite struct WebSocketHandshakeTests {
     /// The key of section 1.3.
     static let key = Array("the sample nonce".utf8)
@@ -12,7 +12,7 @@ import Testing
         WebSocketUpgrade(host: host, port: port, usesTLS: usesTLS, key: Self.key)
     }
 
-    /// The error of an answer that comes in two pieces; `nil` where it is not whole, or opens the WebSocket.
+    /// The error for an answer that arrives in two pieces; `nil` if the answer is incomplete or opens the WebSocket.
     static func refusal(_ answer: String, cut: Int) -> TransportError? {
         var upgrade = Self.upgrade()
         let bytes = Array(answer.utf8)
@@ -156,12 +156,12 @@ import Testing
         }
         let text = String(decoding: answer, as: UTF8.self)
         #expect(text.hasPrefix("HTTP/1.1 \(status)\r\n"))
-        // RFC 9110 section 15.5.6.
+        // RFC 9110, section 15.5.6.
         #expect(text.contains("\r\nAllow: GET\r\n") == status.hasPrefix("405"))
     }
 
     @Test(arguments: [
-        // RFC 3174 section 7.3.
+        // RFC 3174, section 7.3.
         ("abc", 1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
         ("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1, "84983e441c3bd26ebaae4aa1f95129e5e54670f1"),
         ("a", 1_000_000, "34aa973cd4c4daa4f61eeb2bdbad27316534016f"),
@@ -169,7 +169,7 @@ import Testing
             "0123456701234567012345670123456701234567012345670123456701234567", 10,
             "dea356a2cddd90c7a7ecedc5ebb563934f460452"
         ),
-        // As sha1sum says, around the end of a block.
+        // Results of `sha1sum` around the end of a block.
         ("", 1, "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
         ("a", 55, "c1c8bbdc22796e28c0e15163d20899b65621d65a"), ("a", 56, "c2db330f6083854c99d4b5bfb6e8f29f201be699"),
     ])
