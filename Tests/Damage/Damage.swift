@@ -1,7 +1,6 @@
 import Foundation
 import SeededNumbers
 
-/// One damage to the files of an inbox.
 package struct Damage: Sendable, Hashable, CustomStringConvertible {
     package enum Moment: String, Sendable, CaseIterable {
         case afterStop = "after a clean stop"
@@ -55,7 +54,6 @@ package struct Damage: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// - Parameter older: an older copy of the database.
     func apply(to files: inout InboxFiles, older: Data) {
         var random = SeededGenerator(seed: UInt64(self.place) << 8 | UInt64(self.kind.rawValue.utf8.count))
         switch self.kind {

@@ -39,7 +39,6 @@ package struct DamageTable {
         self.rows[name] = row
     }
 
-    /// The table in Markdown.
     package var text: String {
         var table = MarkdownTable([
             "when", "damage", "tried", "opened as they are", "salvaged whole", "salvaged with losses",

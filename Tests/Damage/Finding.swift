@@ -1,20 +1,19 @@
 import KiiPushCore
 import TestSupport
 
-/// The fate of the messages after one damage.
+/// The agents' treatment of the messages after one damage.
 package struct Finding: Sendable {
     package let damage: Damage
-    /// The number of files that were moved aside.
     package private(set) var replacements = 0
-    /// The number of messages that agents reported as lost.
+    /// Messages that agents reported as lost.
     package private(set) var lost = 0
-    /// The number of these messages that were handled, before or after the damage.
+    /// Messages among ``lost`` that were handled, before or after the damage.
     package private(set) var excess = 0
-    /// The number of settled messages that were handled again.
+    /// Settled messages that were handled again.
     package private(set) var again = 0
-    /// The number of messages that became dead letters because a part of their row was unreadable.
+    /// Messages that became dead letters because a part of their row was unreadable.
     package private(set) var unclear = 0
-    /// The number of messages whose handler got another payload.
+    /// Messages whose handler got another payload.
     package private(set) var altered = 0
     /// The broken promises.
     package private(set) var problems: [String] = []
@@ -61,7 +60,6 @@ package struct Finding: Sendable {
         self.audit(end, stored: past.acknowledged + further)
     }
 
-    /// Compares the ledger with the contents of the inbox.
     private mutating func audit(_ end: TrialEnd, stored: Int) {
         let ledger = end.ledger
         let open = ledger.waiting + ledger.running + ledger.presented

@@ -48,10 +48,8 @@ struct InboxFiles: Sendable {
     var frameBytes: Int { Self.frameHeaderBytes + self.pageBytes }
     var frames: Int { max(0, self.log.count - Self.logHeaderBytes) / self.frameBytes }
 
-    /// The range of a page in the file; the first page has the number 1.
     func page(_ number: Int) -> Range<Int> { (number - 1) * self.pageBytes..<number * self.pageBytes }
 
-    /// The offset of a frame in the log; the first frame has the number 1.
     func frame(_ number: Int) -> Int { Self.logHeaderBytes + (number - 1) * self.frameBytes }
 
     /// Limits the pages that SQLite caches, so that it reads other pages again. Bytes 48 to 51 of the header:

@@ -1,6 +1,5 @@
 import Foundation
 
-/// Plays one damage after another.
 package enum Matrix {
     /// Plays these damages.
     ///

@@ -4,7 +4,6 @@ import TestSupport
 
 /// The history of agents before the damage to their inbox.
 package struct Past: Sendable {
-    /// A message in the undamaged inbox.
     struct Message: Sendable {
         var number: Int
         /// `nil`: a person dropped the message.
@@ -12,12 +11,10 @@ package struct Past: Sendable {
         var payload: String
     }
 
-    /// The files of an inbox, and their messages by message ID.
     struct Snapshot: Sendable {
         var files: InboxFiles
         var messages: [Int64: Message]
 
-        /// The messages that need no further work.
         var settled: Set<Int64> {
             Set(self.messages.filter { $0.value.standing == .done || $0.value.standing == nil }.keys)
         }
@@ -25,15 +22,13 @@ package struct Past: Sendable {
 
     /// The state halfway, for damages that bring back an older copy.
     let older: Snapshot
-    /// The state before the last messages: the contents of the database without its log.
+    /// The state before the last messages. The log contains the last messages only.
     let beforeLog: Snapshot
     let killed: Snapshot
     let stopped: Snapshot
-    /// The number of acknowledged messages.
     package let acknowledged: Int
     let receivers: [PastReceiver]
 
-    /// The number of pages after the clean stop, and the number of frames in the log after the kill.
     package var size: (pages: Int, frames: Int) { (self.stopped.files.pages, self.killed.files.frames) }
 
     func files(at moment: Damage.Moment) -> InboxFiles { self.snapshot(at: moment).files }
@@ -60,16 +55,12 @@ struct PastReceiver: Sendable {
         self.hasLargePayloads = hasLargePayloads
     }
 
-    /// A message for this receiver.
     func packet(_ number: Int) -> MQTTPacket {
         PastMessages.packet(
             number, topic: self.name, fate: Fate(number, shows: self.shows),
             isLarge: self.hasLargePayloads && number % 16 == 0)
     }
 
-    /// Registers the receiver as an agent of this state directory.
-    ///
-    /// - Parameter port: the port of its broker.
     func register(in directory: String, port: UInt16) throws {
         let endpoint = MQTTEndpoint(
             installationID: self.installationID, host: "127.0.0.1", portTCP: port, portSSL: nil,

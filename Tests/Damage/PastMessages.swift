@@ -9,13 +9,11 @@ enum Fate: Sendable, Hashable {
     /// The handler fails, and the next attempt is a week away.
     case retry
     case rejected
-    /// The payload is not JSON.
     case undecodable
     /// The user sees the message and does not react.
     case presented
     /// The message waits behind another message, whose handler does not answer.
     case behind
-    /// A person drops the message in a later part.
     case dropped
 
     init(_ number: Int, shows: Bool) {
@@ -44,7 +42,6 @@ enum Fate: Sendable, Hashable {
 }
 
 enum PastMessages {
-    /// - Parameter isLarge: Whether the payload fills pages of its own.
     static func packet(_ number: Int, topic: String, fate: Fate, isLarge: Bool) -> MQTTPacket {
         let payload = self.payload(number, fate, isLarge)
         return .publish(MQTTPublish(topic: topic, payload: payload, qos: .atLeastOnce, packetID: UInt16(number)))
@@ -73,7 +70,6 @@ enum PastMessages {
     }
 }
 
-/// The handler of one part: answers as the fate of each message says.
 final class PastHandler: RemoteNotificationHandler {
     private struct State {
         /// Unanswered calls. Later messages of their sources wait behind them.
@@ -94,7 +90,6 @@ final class PastHandler: RemoteNotificationHandler {
         self.suspects = suspects
     }
 
-    /// The messages that failed and wait for their next attempt.
     var failed: Set<Int> { self.state.withLock { $0.failed } }
 
     func didReceiveRemoteNotification(

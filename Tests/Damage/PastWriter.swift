@@ -38,16 +38,13 @@ extension Past {
     }
 }
 
-/// Runs the agents, part by part.
 private struct PastWriter {
     let state: String
     let receivers: [PastReceiver]
     private(set) var sent = 0
     private var part = 0
-    /// Fates by receiver, then by message number.
     private var fates: [[Int: Fate]]
     private var suspects: Set<Int> = []
-    /// The messages of all parts, by message ID.
     private var messages: [Int64: Past.Message] = [:]
 
     init(state: String, receivers: [PastReceiver]) {
@@ -56,12 +53,10 @@ private struct PastWriter {
         self.fates = receivers.map { _ in [:] }
     }
 
-    /// One receiver's messages in a part.
     private struct Share {
         var broker: FakeBroker
         var packets: [MQTTPacket]
         var handler: PastHandler
-        /// The messages that fail in this part.
         var failing: Set<Int>
     }
 
@@ -110,7 +105,6 @@ private struct PastWriter {
         self.suspects = Set(inHand.compactMap { PastMessages.number(in: $0.payload) })
     }
 
-    /// A person's decisions about messages of earlier parts.
     private mutating func decide(for receivers: [Int]) -> [(Int64, Fate)] {
         defer { self.part += 1 }
         var decisions: [(Int64, Fate)] = []
@@ -143,7 +137,6 @@ private struct PastWriter {
             handler: PastHandler(shows: receiver.shows, from: numbers.lowerBound, suspects: suspects), failing: failing)
     }
 
-    /// Numbers of done, dead and presented messages at the end of a part.
     private var ends: (done: Int64, dead: Int64, presented: Int64) {
         let fates = self.fates.flatMap(\.values)
         return (
@@ -181,7 +174,6 @@ private struct PastWriter {
     }
 }
 
-/// Runs all agents while `body` runs.
 func whileAllRun(
     _ agents: ArraySlice<PushAgent>, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {

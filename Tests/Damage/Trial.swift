@@ -10,7 +10,7 @@ struct Trial {
     /// The state directory; the next trial may reuse it.
     let directory: String
 
-    /// The number of messages after the damage.
+    /// Messages that arrive after the damage.
     private static let further = 3
     /// Pages that SQLite may cache. With its default of 500 pages it would not read the damaged page again.
     private static let cachedPages: UInt8 = 10
@@ -48,7 +48,6 @@ struct Trial {
         }
     }
 
-    /// The check of `kii-push doctor`.
     private var isSeenDamaged: Bool {
         do throws(InboxAccessError) {
             try InboxReader(stateDirectory: self.directory).verify()
@@ -121,7 +120,6 @@ struct Trial {
         }
     }
 
-    /// Whether the agents have nothing left to do.
     private func isAtEnd(_ runtime: PushRuntime, _ record: TrialRecord) async throws -> Bool {
         let before = try await runtime.ledger()
         // The messages are only read once two ledgers in a row are equal.
@@ -138,16 +136,13 @@ struct Trial {
     }
 }
 
-/// The contents of an inbox at the end of a trial.
 struct TrialEnd {
     let ledger: MessageLedger
     let letters: [MessageRecord]
     /// Message IDs of the waiting, running and presented messages.
     let open: Set<Int64>
-    /// Inconsistencies in the file.
     let problems: [String]
 
-    /// - Parameter directory: a state directory whose files no process has open.
     init(ledger: MessageLedger, letters: [MessageRecord], directory: String) throws {
         let reader = try InboxReader(stateDirectory: directory)
         var problems = try LedgerAudit.problems(inStateDirectory: directory)
@@ -182,7 +177,6 @@ private final class OpenFile {
 
     deinit { close(self.descriptor) }
 
-    /// Replaces the contents.
     func write(_ bytes: Data) throws {
         let count = bytes.withUnsafeBytes { pwrite(self.descriptor, $0.baseAddress, $0.count, 0) }
         guard count == bytes.count, ftruncate(self.descriptor, off_t(count)) == 0 else {

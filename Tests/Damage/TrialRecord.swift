@@ -1,14 +1,12 @@
 import KiiPushCore
 import TestSupport
 
-/// The calls and reports of the agents of a trial.
 final class TrialRecord: Sendable {
     struct Call: Sendable {
         var messageID: Int64
         var payload: String
     }
 
-    /// A damaged file that was moved aside.
     struct Replacement: Sendable {
         var reason: String
         var takenOver: Int
@@ -31,7 +29,6 @@ final class TrialRecord: Sendable {
         get { self.state.withLock { $0.isSeen } }
         set { self.state.withLock { $0.isSeen = newValue } }
     }
-    /// The number of messages lost before the last agents started.
     var lostAtOpening: Int64 {
         get { self.state.withLock { $0.lostAtOpening } }
         set { self.state.withLock { $0.lostAtOpening = newValue } }
@@ -57,7 +54,6 @@ final class TrialRecord: Sendable {
     }
 }
 
-/// A handler that succeeds with every message.
 struct TrialHandler: RemoteNotificationHandler {
     let record: TrialRecord
 

@@ -60,7 +60,6 @@ private struct RunnerOptions {
     /// Prefixes of the damages to play; empty: all damages.
     var names: [String] = []
 
-    /// - Returns: `nil` for invalid arguments.
     init?(_ arguments: some Sequence<String>) {
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {

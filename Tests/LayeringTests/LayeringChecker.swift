@@ -1,6 +1,5 @@
 /// Finds violations of the rooms' rules. Takes the files as texts, so that a test can pass invented ones.
 struct LayeringChecker {
-    /// A source file, with its path from the root of the package.
     struct File {
         var path: String
         var text: String

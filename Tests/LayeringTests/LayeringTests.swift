@@ -59,7 +59,6 @@ import Testing
         }
     }
 
-    /// The page's table must be equal to the table in the code.
     @Test func thePageListsTheRooms() throws {
         let path = Self.root.appending(path: "Documentation/architecture.md")
         let page = try String(contentsOf: path, encoding: .utf8)

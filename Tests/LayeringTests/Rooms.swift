@@ -1,7 +1,6 @@
 /// A folder of sources, with the modules that it may import and the rooms whose types it may name.
 struct Room {
     var name: String
-    /// Path from the root of the package.
     var folder: String
     /// The modules that its files may import. All others are forbidden, above all Foundation.
     var modules: Set<String> = []
@@ -194,7 +193,6 @@ struct Room {
 /// The maximum amount of code in a folder. Each ceiling is the folder's size on the day on which it was set, so larger
 /// code needs a higher ceiling and a reason in the commit.
 struct Ceiling {
-    /// Path from the root of the package.
     var folder: String
     var limits: [SwiftCode.Measure: Int]
 
@@ -244,7 +242,6 @@ struct Ceiling {
         return isFarBelow ? "\(subject), 5 % or more below its ceiling of \(limit): lower the ceiling" : nil
     }
 
-    /// The ceiling's line in ``all``.
     var line: String {
         let limits = SwiftCode.Measure.allCases.compactMap { measure in
             self.limits[measure].map { ".\(measure): \(Self.grouped($0))" }

@@ -2,7 +2,6 @@
 ///
 /// The inside of `\(…)` is code, so its words count.
 struct SwiftCode {
-    /// An identifier or a keyword.
     struct Word: Equatable {
         var text: String
         var line: Int
@@ -91,7 +90,6 @@ extension SwiftCode {
         }
     }
 
-    /// Whether the declaration at `index` lists `Error` after its colon.
     private func conformsToError(at index: Int) -> Bool {
         let head = self.words[(index + 1)...].prefix {
             $0.depth == self.words[index].depth && !$0.before.contains("}") && $0.text != "where"
@@ -106,7 +104,6 @@ extension SwiftCode {
 private struct LiteralScanner {
     private var bytes: [UInt8]
     private var index = 0
-    /// All scanned bytes without comments.
     private(set) var code: [UInt8] = []
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -116,7 +113,6 @@ private struct LiteralScanner {
         return self.bytes
     }
 
-    /// Scans one byte of code, or one whole comment or literal.
     private mutating func step() {
         if self.sees("//") {
             while self.index < self.bytes.count, self.bytes[self.index] != UInt8(ascii: "\n") {

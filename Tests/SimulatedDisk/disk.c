@@ -108,12 +108,10 @@ int64_t image_next_dirty(const image *image, int64_t first, int64_t *end) {
     return first;
 }
 
-/// Returns the number of bytes from sector `first` to sector `end`.
 int64_t image_extent(const image *image, int64_t first, int64_t end) {
     return (end * sector < image->length ? end * sector : image->length) - first * sector;
 }
 
-/// Writes the latest contents to the real file.
 int image_write_behind(image *image) {
     sqlite3_file *file = image->behind;
     if (!file) return SQLITE_OK;

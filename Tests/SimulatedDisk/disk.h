@@ -16,7 +16,6 @@ typedef struct image {
     struct image *next;
     ino_t inode;
     char *path;
-    /// The number of open handles.
     int uses;
     /// The real file that still needs the latest contents, or NULL.
     sqlite3_file *behind;

@@ -3,7 +3,6 @@ import KiiPushCore
 /// A record of every message in one history: what the broker accepted and sent, what the agent acknowledged, each call
 /// of a handler and its answer. Checks the invariants after each event and at the end.
 final class Account {
-    /// A message that the broker accepted.
     struct Copy {
         let message: Plan.Message
         var isAcknowledged = false
@@ -19,7 +18,6 @@ final class Account {
         var excuses: [String] { self.sent.compactMap(\.excuse) }
     }
 
-    /// One PUBLISH of a message.
     struct Sending {
         let at: MonotonicInstant
         let connection: Int
@@ -28,7 +26,6 @@ final class Account {
         var excuse: String?
     }
 
-    /// A message's identity in the inbox.
     struct Row: Hashable {
         /// The number of the process if the inbox is in memory, where each process counts from 1; else 0.
         var process: Int
@@ -38,7 +35,7 @@ final class Account {
     struct Life {
         let number: Int
         let source: String
-        /// The last attempt that started, with its process and its time.
+        /// The last attempt that started.
         var attempt = 0
         var process = 0
         var starts = 0
@@ -47,11 +44,8 @@ final class Account {
         var isRunning = false
         /// The number of kills in a row during such a call without a new attempt number afterwards.
         var uncounted = 0
-        /// The successes that counted.
         var successes: [(process: Int, at: MonotonicInstant)] = []
-        /// The time at which the message became a dead letter.
         var dead: (process: Int, at: MonotonicInstant)?
-        /// The process in which the handler deferred the message to a later run.
         var setAsideIn: Int?
         /// The earliest start of the next attempt if the last one failed in this process.
         var notBefore: MonotonicInstant?
@@ -74,7 +68,6 @@ final class Account {
     /// Whether the agent may have forgotten received messages: the inbox was damaged, or its history was pruned.
     private(set) var hasForgotten: Bool
     private var connections = 0
-    /// Connection and packet IDs, by client.
     private var numbering: [String: Numbering] = [:]
     /// The row of each source whose first attempt started last.
     private var lastStarted: [String: Int64] = [:]
@@ -140,7 +133,6 @@ final class Account {
 
     // MARK: - The broker
 
-    /// - Returns: the copy's number.
     func accepted(_ message: Plan.Message) -> Int {
         self.copies.append(Copy(message: message))
         return self.copies.count - 1
@@ -174,10 +166,9 @@ final class Account {
 
     func answered(_ client: String) { self.numbering[client]?.answered(at: self.timeline.now) }
 
-    /// The broker sends PUBREL. A connection that begins with PUBREL does not show how its broker numbers packets.
+    /// A connection that begins with PUBREL does not show whether its broker keeps packet IDs.
     func released(to client: String) { self.numbering[client]?.hasSent = true }
 
-    /// - Parameter packetID: `nil` at QoS 0.
     func sent(_ copy: Int, packetID: UInt16?, duplicate: Bool, to client: String) {
         self.note(
             "copy \(copy), message \(self.copies[copy].message.number), is sent as packet \(packetID ?? 0)\(duplicate ? ", DUP" : "")"
@@ -208,7 +199,6 @@ final class Account {
         }
     }
 
-    /// The number of acknowledged messages among `copies` that an agent may have dropped as redeliveries of equal ones.
     func takenForAnother(_ copies: [Copy]) -> Int { copies.count { $0.isAcknowledged && $0.mayBeTakenForAnother } }
 
     /// The reason why an agent may handle this redelivery as a new message, or `nil` (Documentation/brokers.md, "When a
@@ -329,7 +319,6 @@ final class Account {
         if self.lives[row]?.attempt == attempt { self.lives[row]?.isRunning = false }
     }
 
-    /// The handler answered with a success, and the completion accepted it.
     func succeeded(_ messageID: Int64) {
         self.note("row \(messageID): a success counts")
         let row = self.row(messageID)
@@ -340,7 +329,6 @@ final class Account {
         self.lives[row]?.notBefore = nil
     }
 
-    /// The attempt failed or timed out.
     func failed(_ messageID: Int64, attempt: Int, pause: Duration) {
         guard self.lives[self.row(messageID)]?.attempt == attempt else { return }
         self.note("row \(messageID): attempt \(attempt) has failed")
@@ -360,7 +348,6 @@ final class Account {
         Set(self.lives.values.filter { $0.attempt > 0 && !$0.isFinished }.map(\.source)).count
     }
 
-    /// The number of messages that the handler deferred to a later process.
     var setAsideCount: Int { self.lives.values.count { $0.setAsideIn == self.process } }
 
     /// After a sleep of the machine, all pauses may be over.

@@ -13,7 +13,6 @@ final class AgentProcess: @unchecked Sendable {
     private(set) var isDead = false
     private(set) var isStopping = false
 
-    /// The link of one installation to its broker.
     private struct Line {
         let client: String
         let link: BrokerLink
@@ -32,9 +31,6 @@ final class AgentProcess: @unchecked Sendable {
             connect: { [weak history] stream, target in history?.connect(stream, target) })
     }
 
-    /// Opens the inbox and connects.
-    ///
-    /// - Throws: ``InboxError``.
     func begin() throws {
         let plan = self.history.plan
         let configuration = self.configuration
@@ -312,7 +308,6 @@ final class AgentProcess: @unchecked Sendable {
         }
     }
 
-    /// A summary of the remaining work, for a history that does not end.
     var standing: String {
         "\(self.pipeline.map { "\($0.ledger)" } ?? "no inbox"); \(self.lines.count { $0.isUp }) connections stand"
     }

@@ -15,7 +15,6 @@ final class Connection {
     private var isCut = false
     private var isSilent = false
     private var isDripping = false
-    /// The beginning of an incomplete packet from the agent.
     private var sent: [UInt8] = []
     /// Unacknowledged packets to the agent on this connection, in the order of sending.
     private var owed: [(packetID: UInt16, copy: Int)] = []
@@ -72,7 +71,7 @@ final class Connection {
 
     // MARK: - Agent to broker
 
-    /// Takes bytes from the agent's stream; `nil` closes the connection.
+    /// - Parameter bytes: `nil` closes the connection.
     func agentSent(_ bytes: [UInt8]?) {
         guard let bytes else { return self.agentClosed() }
         self.examine(bytes)
@@ -123,7 +122,6 @@ final class Connection {
 
     // MARK: - What happens to it
 
-    /// The broker accepts the connection.
     func open() {
         self.timeline.after(self.dice.milliseconds(0...20)) { [weak self] in
             guard let self, !self.isCut else { return }

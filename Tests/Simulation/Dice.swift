@@ -13,17 +13,14 @@ struct Dice: RandomNumberGenerator {
 
     mutating func next() -> UInt64 { self.generator.next() }
 
-    /// True in `chance` of 100 cases.
     mutating func percent(_ chance: Int) -> Bool { Int.random(in: 0..<100, using: &self) < chance }
 
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-    /// A random duration within a range of milliseconds, in steps of a microsecond.
     mutating func milliseconds(_ range: ClosedRange<Int>) -> Duration {
         .microseconds(self.number(range.lowerBound * 1000...range.upperBound * 1000))
     }
 
-    /// A random element; its probability is proportional to its weight.
     mutating func pick<Element>(_ choices: [(weight: Int, element: Element)]) -> Element {
         var left = self.number(0...choices.reduce(0) { $0 + $1.weight } - 1)
         for (weight, element) in choices {

@@ -2,9 +2,7 @@ import Glibc
 import KiiPushCore
 import SimulatedDisk
 
-/// The simulated disk of one history: its directory, and SQLite's operations on it.
 final class Disk {
-    /// Kills the process during an operation of SQLite's.
     typealias Alarm = () -> Void
 
     let directory: String
@@ -25,7 +23,6 @@ final class Disk {
 
     deinit { simulated_disk_destroy(self.raw) }
 
-    /// Empties the directory. All files must be closed.
     func clear() {
         simulated_disk_use(nil)
         for name in self.names + ["inbox.sqlite-shm"] { unlink("\(self.directory)/\(name)") }
@@ -59,7 +56,6 @@ final class Disk {
 
     // MARK: - Faults
 
-    /// Simulates other programs that fill the disk.
     func setFull(_ isFull: Bool) {
         let used = self.capacity - self.free
         simulated_disk_set_capacity(self.raw, isFull ? max(1, used) : self.capacity)
@@ -108,7 +104,6 @@ final class Disk {
         simulated_disk_thaw(self.raw)
     }
 
-    /// Overwrites a page of the inbox after the process died.
     func damage(_ dice: inout Dice) {
         let path = "\(self.directory)/inbox.sqlite"
         var bytes = Disk.contents(path)

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The actions of a handler for one message in one attempt.
+/// A handler's behaviour in one call.
 struct Behaviour {
     enum Answer {
         case newData, noData, failed, threw, rejected, setAside
@@ -13,15 +13,11 @@ struct Behaviour {
     var answer = Answer.newData
     /// Whether the handler answers a second time, with another result.
     var answersTwice = false
-    /// Duration of the call.
     var takes = Duration.zero
-    /// End of the process during the call.
     var end: End?
 
     enum End { case killed, stopped }
 
-    /// - Parameters:
-    ///   - call: the number of earlier calls with this message.
     init(_ message: Plan.Message, call: Int, isInMemory: Bool, dice: inout Dice) {
         switch message.temper {
         case .good:
@@ -56,7 +52,6 @@ struct Behaviour {
     }
 }
 
-/// The handler of one process. It knows a message by the number in the payload.
 final class Handler: RemoteNotificationHandler, Receiver {
     private let process: AgentProcess
 

@@ -4,7 +4,6 @@ import KiiPushCore
 ///
 /// `@unchecked Sendable` is safe, because all events of a history run on one thread.
 final class History: @unchecked Sendable {
-    /// The largest packet that the agent accepts.
     static let packetBytes = 16_384
     /// Longest duration of a history: more than all attempts of any message and of earlier messages of its source.
     private static let limit: Duration = .seconds(5 * 24 * 3600)
@@ -28,7 +27,6 @@ final class History: @unchecked Sendable {
     /// Whether nothing is left to do, so that the process ends.
     private var isSettled = false
     private var isOver = false
-    /// The number of times that the machine has slept.
     private(set) var sleeps = 0
     /// Whether this is the last process, which handles the deferred messages.
     private(set) var isLastRun = false
@@ -151,7 +149,6 @@ final class History: @unchecked Sendable {
         self.followUp(process)
     }
 
-    /// The process has ended cleanly.
     func ended(_ process: AgentProcess) {
         process.die()
         self.disk.removeAlarm()

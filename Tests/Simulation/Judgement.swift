@@ -1,10 +1,8 @@
 import KiiPushCore
 
-/// The result of a history.
 package struct Judgement: Sendable {
     /// One sentence for each broken promise.
     package private(set) var violations: [String]
-    /// Counts for the table of a run.
     package private(set) var counts = Counts()
 
     package struct Counts: Sendable {
@@ -22,7 +20,6 @@ package struct Judgement: Sendable {
         /// state had sent them under the same packet IDs (Documentation/brokers.md).
         package var takenForAnother = 0
         package var events = 0
-        /// Messages that were handled more than once, by reason.
         package var again: [String: Int] = [:]
 
         package init() {}

@@ -2,7 +2,6 @@ import KiiPushCore
 
 /// A model of a broker as the agent sees it: sessions, windows, packet IDs and redeliveries.
 final class ModelBroker {
-    /// A message on its way to one client.
     struct Outgoing {
         /// The message's number among all accepted messages.
         var copy: Int
@@ -11,7 +10,6 @@ final class ModelBroker {
         var qos: UInt8
     }
 
-    /// A message that was sent but not acknowledged.
     fileprivate struct InFlight {
         var message: Outgoing
         var packetID: UInt16
@@ -54,7 +52,6 @@ final class ModelBroker {
 
     var isEmpty: Bool { self.sessions.values.allSatisfy { $0.queue.isEmpty && $0.inFlight.isEmpty } }
 
-    /// Accepts a sender's message for the client of this topic.
     func publish(_ message: Outgoing, to client: String) {
         // Without a session there is no subscription either.
         guard self.sessions[client] != nil else { return self.account.lostByBroker([message.copy]) }
@@ -210,7 +207,6 @@ final class ModelBroker {
         }
     }
 
-    /// Sends messages while the window has room.
     private func pump(_ name: String) {
         guard let client = self.clients[name], client.hasConnected else { return }
         while var session = self.sessions[name], !session.queue.isEmpty {

@@ -11,7 +11,6 @@ struct Numbering {
     /// Whether the session went back to an old copy. The broker then uses packet IDs again, and an agent trusts none of
     /// them.
     var isReused = false
-    /// Whether the agent's last CONNECT has no answer.
     private var isAsking = false
     /// The time at which the agent read CONNACK after its last CONNECT. The agent then notes that the session is the
     /// same.

@@ -1,17 +1,14 @@
 /// Everything that a seed decides about a history: the settings of agent and broker, the messages and the faults.
 package struct Plan: Sendable {
     struct Broker: Sendable {
-        /// Maximum number of unacknowledged messages.
         var window: Int
         /// Whether each connection counts packet IDs from 1, as RabbitMQ does.
         var renumbers: Bool
-        /// The packet ID of the first message.
         var firstID: UInt16
         /// Time after which the broker repeats an unacknowledged message on the same connection, as NATS does. Such a
         /// broker repeats nothing when a connection begins, and keeps its packet IDs. With IDs from 1, a new message
         /// would get the first ID of a connection, and the agent could not recognise redeliveries by it.
         var resendsAfter: Duration?
-        /// The granted QoS.
         var grantedQoS: UInt8
         /// Whether the broker knows only MQTT 3.1, whose CONNACK cannot report a session.
         var isOld: Bool
@@ -19,7 +16,6 @@ package struct Plan: Sendable {
 
     struct Agent: Sendable {
         var isInMemory: Bool
-        /// Whether the first process finds an inbox file.
         var findsInbox: Bool
         var isStrict: Bool
         /// Pauses between attempts; `nil`: the defaults.
@@ -27,7 +23,6 @@ package struct Plan: Sendable {
         var handlers: Int
         var messagesInMemory: Int
         var keepAlive: Duration
-        /// The size of the disk.
         var diskBytes: Int64
         /// Limits for handled messages that the inbox keeps.
         var keptFor: Duration
@@ -44,7 +39,6 @@ package struct Plan: Sendable {
         case message(Message)
         case fault(Fault)
 
-        /// Time after the beginning.
         var at: Duration {
             switch self {
             case .message(let message): message.at
@@ -73,20 +67,16 @@ package struct Plan: Sendable {
         case oversized
         /// On a topic of another installation.
         case elsewhere
-        /// A thing-if command, for which there is no handler.
         case command
     }
 
-    /// The behaviour of the message's handler.
     enum Temper: Sendable {
         case good
-        /// Each attempt is random.
         case moody
         /// The first attempts fail, up to this number.
         case failing(Int)
-        /// Each call of the handler kills the process.
         case deadly
-        /// The first call of the handler ends the process cleanly.
+        /// The first call of the handler ends the process cleanly; later calls succeed.
         case stopping
     }
 
@@ -103,7 +93,6 @@ package struct Plan: Sendable {
             case silence
             /// The broker sends an endless packet, a byte a second.
             case drip
-            /// The broker refuses connections for a while.
             case refusal(Duration)
             /// The broker loses its sessions.
             case forgetting
@@ -125,7 +114,6 @@ package struct Plan: Sendable {
         }
     }
 
-    /// The source of all random choices of the history.
     package let seed: UInt64
     let broker: Broker
     let agent: Agent
@@ -137,7 +125,6 @@ package struct Plan: Sendable {
 
     var elements: [(index: Int, element: Element)] { self.indices.map { ($0, self.all[$0]) } }
 
-    /// The same plan with only these elements.
     package func keeping(_ indices: [Int]) -> Plan {
         var plan = self
         plan.indices = indices.filter(self.all.indices.contains)
@@ -197,7 +184,6 @@ extension Plan {
         let areEqual = dice.percent(10)
         var at = Duration.zero
         return (0..<count).map { number in
-            // Bursts, and pauses between them.
             if dice.percent(30) { at += dice.milliseconds(0...(dice.percent(10) ? 20_000 : 2000)) }
             let temper: Temper =
                 isCalm
@@ -246,7 +232,6 @@ extension Plan {
 }
 
 extension Plan: CustomStringConvertible {
-    /// The settings, and one line for each element.
     package var description: String {
         let (agent, broker) = (self.agent, self.broker)
         let setting = """

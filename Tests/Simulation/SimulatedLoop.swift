@@ -58,7 +58,7 @@ final class SimulatedLoop: Loop {
         self.wake()
     }
 
-    /// Plans a turn soon; sometimes later, as on a busy machine.
+    /// Sometimes the turn comes later, as on a busy machine.
     func wake() { self.takeTurn(at: self.timeline.now + self.dice.milliseconds(0...(self.dice.percent(5) ? 80 : 1))) }
 
     private func takeTurn(at time: MonotonicInstant) {
@@ -110,7 +110,6 @@ final class SimulatedLoop: Loop {
         self.isDead = true
     }
 
-    /// Frees the objects of a dead process.
     func release() {
         for stream in self.streams { stream.forget() }
         self.streams = []
@@ -127,7 +126,6 @@ final class SimulatedLoop: Loop {
     }
 }
 
-/// A connection from the view of its process.
 final class SimulatedStream: ByteStream {
     private weak var loop: SimulatedLoop?
     private var delegate: (any ByteStreamDelegate)?
@@ -202,7 +200,6 @@ final class SimulatedStream: ByteStream {
     /// Whether input remains that no other event will announce.
     var hasWork: Bool { !self.isClosed && !self.isPaused && !self.incoming.isEmpty }
 
-    /// Reports events to the delegate until the turn is saturated.
     func handOver(until isSaturated: () -> Bool) {
         if self.isToConnect, !self.hasConnected {
             self.hasConnected = true
@@ -224,7 +221,6 @@ final class SimulatedStream: ByteStream {
         delegate?.streamDidClose(self, error: error)
     }
 
-    /// Closes the stream without events, because its process is dead.
     func forget() {
         self.isClosed = true
         self.delegate = nil

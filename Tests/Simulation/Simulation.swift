@@ -1,8 +1,8 @@
 import Glibc
 import SimulatedDisk
 
-/// Plays histories: the agent's whole path from a broker's bytes to a handler's answer, with clock, network and disk
-/// simulated from a seed.
+/// Plays histories: messages take the agent's whole path from a broker's bytes to a handler's answer. Clock, network
+/// and disk are simulated from a seed.
 package enum Simulation {
     /// Makes the simulated disk SQLite's file system in this process. Call it once, before any database is opened.
     ///

@@ -4,16 +4,14 @@ import KiiPushCore
 final class Timeline {
     private let events = TimerHeap()
     private(set) var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
-    /// Difference between the calendar and its start at the same speed as the clock.
+    /// Offset of the calendar after changes of its time.
     private(set) var calendarShift = Duration.zero
-    /// The number of past events.
     private(set) var count = 0
 
     var calendarNanoseconds: Int64 {
         1_800_000_000_000_000_000 + self.now.nanoseconds + self.calendarShift.wholeNanoseconds
     }
 
-    /// The time since the beginning, as text.
     var seconds: String { "\(Double(self.now.nanoseconds / 1000) / 1e6 - 1000) s" }
 
     /// Schedules `body`. Events of the same time run in the order of the calls.
@@ -25,8 +23,6 @@ final class Timeline {
 
     func setCalendar(by shift: Duration) { self.calendarShift += shift }
 
-    /// Runs the next event.
-    ///
     /// - Returns: whether there was an event.
     func step() -> Bool {
         guard let due = self.events.nextDeadline() else { return false }

@@ -13,7 +13,6 @@ enum Wire {
     static func pubrel(_ packetID: UInt16) -> [UInt8] { packet(0x62, number(packetID)) }
     static let pingresp: [UInt8] = [0xD0, 0]
 
-    /// A packet from the client.
     struct ClientPacket {
         var type: UInt8
         var body: [UInt8]
@@ -22,7 +21,6 @@ enum Wire {
         var packetID: UInt16? { self.body.count >= 2 ? UInt16(self.body[0]) << 8 | UInt16(self.body[1]) : nil }
     }
 
-    /// Removes the first whole packet from the bytes.
     static func take(_ bytes: inout [UInt8]) -> ClientPacket? {
         var (length, shift, index) = (0, 0, 1)
         while true {

@@ -39,7 +39,6 @@ final class Workforce {
         self.pipeline = nil
     }
 
-    /// Plans a step.
     func wake() {
         guard !self.isDead, !self.isStepPlanned else { return }
         self.isStepPlanned = true

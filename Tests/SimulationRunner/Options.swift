@@ -12,7 +12,6 @@ struct Options {
         usage: kii-push-simulate [--seeds N] [--from SEED] [--jobs N] [--failures N] | --seed SEED [--only I,J,…]
         """
 
-    /// - Returns: `nil` for invalid arguments.
     init?(_ arguments: [String]) {
         var rest = arguments[...]
         var names: Set<String> = []

@@ -3,7 +3,6 @@ import Glibc
 import KiiPushCore
 import Simulation
 
-/// Plays histories until all seeds are done or enough have failed, and prints the results.
 @main
 struct SimulationRunner {
     static func main() {

@@ -5,7 +5,6 @@ import Testing
 /// A short `script/simulate`. The runner is a separate program, because the simulated disk replaces SQLite's file
 /// system in its whole process.
 @Suite struct SimulationTests {
-    /// Runs the program and returns its exit status and output.
     private static func run(_ arguments: [String]) async throws -> (status: Int32, text: String) {
         let program = productsDirectory.appending(path: "kii-push-simulate").path
         return try await onThread {

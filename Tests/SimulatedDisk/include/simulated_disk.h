@@ -24,7 +24,7 @@ void simulated_disk_use(simulated_disk *disk);
 /// Limits the bytes of SQLite's files plus the `reserved` bytes of other files; 0 is no limit.
 void simulated_disk_set_capacity(simulated_disk *disk, int64_t capacity);
 void simulated_disk_set_reserved(simulated_disk *disk, int64_t reserved);
-/// Returns the bytes that are left; INT64_MAX without a limit.
+/// INT64_MAX without a limit.
 int64_t simulated_disk_free(const simulated_disk *disk);
 /// Makes this number of a thousand writes, flushes and reads fail.
 void simulated_disk_set_failures(simulated_disk *disk, uint32_t writes, uint32_t flushes, uint32_t reads);
