@@ -21,7 +21,7 @@ package struct Damage: Sendable, Hashable, CustomStringConvertible {
         case logHeaderFlipped = "byte flipped in a frame's header"
         case logPageFlipped = "byte flipped in a frame's page"
 
-        /// Whether the damage concerns the log, or the database while a log exists.
+        /// Whether the damage needs a log: it damages the log itself, or the database while a log exists.
         var needsLog: Bool {
             switch self {
             case .pageZeroed, .pageGarbled, .pageOlder, .pageFlipped, .shortened: false
@@ -39,8 +39,8 @@ package struct Damage: Sendable, Hashable, CustomStringConvertible {
 
     /// All possible damages to these files.
     ///
-    /// - Parameter stride: Takes one of this number of places for each kind. Each kind begins at another place.
-    ///   Default: all places.
+    /// - Parameter stride: Takes every `stride`-th place of each kind; the kinds start at different places. Default:
+    ///   all places.
     package static func all(of past: Past, every stride: Int = 1) -> [Damage] {
         let kinds = Moment.allCases.flatMap { moment in
             Kind.allCases.filter { moment == .afterKill || !$0.needsLog }.map { (moment, $0) }
@@ -85,7 +85,6 @@ package struct Damage: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Damage.Kind {
-    /// The places at which this damage changes the files.
     fileprivate func places(in files: InboxFiles, older: Data) -> [Int] {
         switch self {
         case .pageZeroed, .pageGarbled, .pageFlipped: Array(1...files.pages)

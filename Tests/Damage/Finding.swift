@@ -15,7 +15,6 @@ package struct Finding: Sendable {
     package private(set) var unclear = 0
     /// Messages whose handler got another payload.
     package private(set) var altered = 0
-    /// The broken promises.
     package private(set) var problems: [String] = []
 
     /// A finding without counts: the agents refused the files or did not reach the end.
@@ -24,7 +23,6 @@ package struct Finding: Sendable {
         self.problems = ["\(failure)"]
     }
 
-    /// - Parameter further: the number of messages after the damage.
     init(_ damage: Damage, of past: Past, further: Int, record: TrialRecord, end: TrialEnd) {
         self.damage = damage
         let before = past.snapshot(at: damage.moment)

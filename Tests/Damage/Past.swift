@@ -2,7 +2,6 @@ import Foundation
 import KiiPushCore
 import TestSupport
 
-/// The history of agents before the damage to their inbox.
 package struct Past: Sendable {
     struct Message: Sendable {
         var number: Int

@@ -23,8 +23,8 @@ enum Fate: Sendable, Hashable {
             case 3: shows ? .presented : .retry
             case 4: .rejected
             case 5: .undecodable
-            // Messages that ran when a process ended run alone, so another receiver's unanswered message would hold up
-            // this receiver.
+            // Only one receiver may leave messages unanswered. After a restart these run alone, so they would hold up
+            // another receiver.
             default: shows ? .done : .behind
             }
     }

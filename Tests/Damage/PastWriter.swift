@@ -157,7 +157,6 @@ private struct PastWriter {
     /// Reads a copy of the files, and checks that it holds all acknowledged messages.
     mutating func snapshot(_ files: InboxFiles, in directory: String) throws -> Past.Snapshot {
         try files.write(to: directory)
-        // A message that is missing in the inbox was dropped.
         for messageID in self.messages.keys { self.messages[messageID]?.standing = nil }
         for message in try InboxReader(stateDirectory: directory).messages(limit: 10_000) {
             guard let number = PastMessages.number(in: message.payload) else { throw TestFailure("no number") }

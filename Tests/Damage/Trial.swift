@@ -3,14 +3,12 @@ import Glibc
 import KiiPushCore
 import TestSupport
 
-/// Damages the files once, and runs agents on them.
 struct Trial {
     let past: Past
     let damage: Damage
     /// The state directory; the next trial may reuse it.
     let directory: String
 
-    /// Messages that arrive after the damage.
     private static let further = 3
     /// Pages that SQLite may cache. With its default of 500 pages it would not read the damaged page again.
     private static let cachedPages: UInt8 = 10
@@ -113,7 +111,7 @@ struct Trial {
             let ledger = try await runtime.ledger()
             (last, looks) = (ledger, ledger == last ? looks + 1 : 0)
             if isOpen, looks == 100 { return }
-            // Each poll asks the agents' thread, so a busy machine makes polls slower rather than more frequent.
+            // The limit is a number of polls, because each poll takes longer on a busy machine.
             guard looks < 50_000 else {
                 throw TestFailure("\(self.damage): nothing happens, and messages wait: \(ledger)")
             }
@@ -139,7 +137,6 @@ struct Trial {
 struct TrialEnd {
     let ledger: MessageLedger
     let letters: [MessageRecord]
-    /// Message IDs of the waiting, running and presented messages.
     let open: Set<Int64>
     let problems: [String]
 
@@ -166,7 +163,6 @@ extension MessageRecord.State {
     }
 }
 
-/// A file that the trial changes while SQLite has it open in this process.
 private final class OpenFile {
     private let descriptor: Int32
 

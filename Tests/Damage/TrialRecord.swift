@@ -24,7 +24,6 @@ final class TrialRecord: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether the check found the damage before an agent started.
     var isSeen: Bool {
         get { self.state.withLock { $0.isSeen } }
         set { self.state.withLock { $0.isSeen = newValue } }
@@ -34,7 +33,7 @@ final class TrialRecord: Sendable {
         set { self.state.withLock { $0.lostAtOpening = newValue } }
     }
     var calls: [Call] { self.state.withLock { $0.calls } }
-    /// The number of agents in this run that have started to connect.
+    /// Agents of this run that have started to connect.
     var connecting: Int { self.state.withLock { $0.connecting.count } }
     var replacements: [Replacement] { self.state.withLock { Array($0.replacements.values) } }
 

@@ -20,7 +20,6 @@ struct DamageRunner {
         }
     }
 
-    /// - Returns: the number of damages that broke a promise.
     private static func play(_ options: RunnerOptions, in directory: String) async throws -> Int {
         let past = try await Past.make(pageBytes: options.pageBytes, in: directory + "/past")
         let damages = Damage.all(of: past, every: options.stride).filter { damage in

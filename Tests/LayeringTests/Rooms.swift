@@ -6,12 +6,11 @@ struct Room {
     var modules: Set<String> = []
     /// The other rooms whose types its files may name.
     var knows: Set<String> = []
-    /// Single types of any other room that its files may also name.
+    /// Single types of other rooms that its files may also name.
     var alsoSees: Set<String> = []
     /// Whether the room must be free of clocks, tasks and I/O.
     var isPure = false
 
-    /// The table of imports in `Documentation/architecture.md`.
     static let all: [Room] = [
         Room(name: "Values", folder: "Sources/KiiPushCore/Values", modules: ["Glibc"]),
         Room(

@@ -100,7 +100,6 @@ extension SwiftCode {
     }
 }
 
-/// Replaces comments and string literals by spaces, so that line numbers stay right.
 private struct LiteralScanner {
     private var bytes: [UInt8]
     private var index = 0

@@ -35,14 +35,13 @@ final class Account {
     struct Life {
         let number: Int
         let source: String
-        /// The last attempt that started.
         var attempt = 0
         var process = 0
         var starts = 0
         var startedAt = MonotonicInstant(nanoseconds: 0)
-        /// Whether the handler's call of the last attempt is still running.
         var isRunning = false
-        /// The number of kills in a row during such a call without a new attempt number afterwards.
+        /// The number of kills in a row during the handler's call of one attempt, without a new attempt number
+        /// afterwards.
         var uncounted = 0
         var successes: [(process: Int, at: MonotonicInstant)] = []
         var dead: (process: Int, at: MonotonicInstant)?
@@ -113,8 +112,8 @@ final class Account {
         self.processes[self.process].diedAt = self.timeline.now
     }
 
-    /// - Parameter isAlive: Whether the process goes on. It then takes redeliveries of messages that it had not stored
-    ///   for new messages.
+    /// - Parameter isAlive: Whether the process goes on. The process does not recognise redeliveries of messages that
+    ///   it had not stored.
     func forgets(isAlive: Bool) {
         self.hasForgotten = true
         guard isAlive else { return }
@@ -190,7 +189,6 @@ final class Account {
         self.copies[copy].sent.append(sending)
     }
 
-    /// Whether the broker sent another message with the same bytes under this packet ID.
     private func hadEqual(as copy: Int, _ packetID: UInt16?) -> Bool {
         let number = self.copies[copy].message.number
         return self.copies.indices.contains { index in

@@ -257,7 +257,7 @@ final class AgentProcess: @unchecked Sendable {
 
     private struct ThrownError: Error {}
 
-    // MARK: - Ends
+    // MARK: - The end of the process
 
     func die() {
         self.isDead = true
@@ -266,7 +266,7 @@ final class AgentProcess: @unchecked Sendable {
         self.workforce.die()
     }
 
-    /// Frees the objects of a dead process. None of its code may be running.
+    /// None of the dead process's code may be running.
     func release() {
         self.workforce.release()
         self.pipeline?.release()

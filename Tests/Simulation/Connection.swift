@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// One connection between the agent and the broker, with the faults of the network.
 final class Connection {
     /// The client ID, which is also the topic.
     let client: String
@@ -120,7 +119,7 @@ final class Connection {
 
     func agentDied() { self.agentClosed() }
 
-    // MARK: - What happens to it
+    // MARK: - Network events
 
     func open() {
         self.timeline.after(self.dice.milliseconds(0...20)) { [weak self] in
@@ -172,7 +171,6 @@ final class Connection {
     /// - Parameter limit: The agent must close the connection within this time, since no answer arrives.
     func drip(limit: Duration) {
         self.isDripping = true
-        // Bytes in transit arrive first.
         self.timeline.at(max(self.lastToAgent, self.timeline.now)) { [weak self] in
             guard let self, !self.isCut else { return }
             self.stream?.received([0x30, 0xFF, 0x07])

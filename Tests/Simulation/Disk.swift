@@ -49,7 +49,6 @@ final class Disk {
         defer { rmdir(directory) }
         let path = "\(directory)/inbox.sqlite"
         defer { unlink(path) }
-        // `Inbox` closes the file at once.
         _ = try? Inbox(path: path)
         return Disk.contents(path)
     }()
@@ -92,7 +91,6 @@ final class Disk {
         return failure == 0
     }
 
-    /// Starts the next process with the files as they were when the last process died.
     func revive() {
         if let snapshot {
             for name in self.names where !snapshot.contains(where: { $0.name == name }) {

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// A handler's behaviour in one call.
 struct Behaviour {
     enum Answer {
         case newData, noData, failed, threw, rejected, setAside

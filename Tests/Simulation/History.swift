@@ -24,7 +24,6 @@ final class History: @unchecked Sendable {
     private var elementsLeft = 0
     private var isDiskFailing = false
     private(set) var diskFailsUntil = MonotonicInstant(nanoseconds: 0)
-    /// Whether nothing is left to do, so that the process ends.
     private var isSettled = false
     private var isOver = false
     private(set) var sleeps = 0
@@ -110,7 +109,6 @@ final class History: @unchecked Sendable {
 
     private func endIfSettled() {
         guard let process, !process.isDead, self.broker.isEmpty, process.isIdle else { return }
-        // One more process handles the deferred messages.
         self.isSettled = self.account.setAsideCount == 0
         self.isLastRun = true
         process.stop()

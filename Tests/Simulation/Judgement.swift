@@ -1,7 +1,6 @@
 import KiiPushCore
 
 package struct Judgement: Sendable {
-    /// One sentence for each broken promise.
     package private(set) var violations: [String]
     package private(set) var counts = Counts()
 
@@ -130,7 +129,6 @@ extension Account {
         let excess = finished.count - copies.count
         guard excess > 0 else { return }
         var excuses = copies.flatMap(\.excuses)
-        // An inbox in memory ends with its process.
         if self.isInMemory, self.processes.count > 1 {
             excuses += Array(repeating: "process ended, inbox in memory", count: excess)
         }

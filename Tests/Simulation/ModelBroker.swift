@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// A model of a broker as the agent sees it: sessions, windows, packet IDs and redeliveries.
 final class ModelBroker {
     struct Outgoing {
         /// The message's number among all accepted messages.
@@ -37,7 +36,6 @@ final class ModelBroker {
     private let account: Account
     private var sessions: [String: Session] = [:]
     private var clients: [String: Client] = [:]
-    /// The sessions of the last saved copy, for ``goBack()``.
     private var copy: [String: Session] = [:]
 
     init(_ traits: Plan.Broker, _ timeline: Timeline, _ account: Account, topics: [String]) {
@@ -53,7 +51,6 @@ final class ModelBroker {
     var isEmpty: Bool { self.sessions.values.allSatisfy { $0.queue.isEmpty && $0.inFlight.isEmpty } }
 
     func publish(_ message: Outgoing, to client: String) {
-        // Without a session there is no subscription either.
         guard self.sessions[client] != nil else { return self.account.lostByBroker([message.copy]) }
         self.sessions[client]?.queue.append(message)
         self.pump(client)
@@ -69,7 +66,6 @@ final class ModelBroker {
 
     func saveCopy() { self.copy = self.sessions }
 
-    /// Crashes, and restarts from the last saved copy.
     func goBack() {
         let before = Set(self.sessions.values.flatMap(\.copies))
         self.sessions = self.copy

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// A client's session, and the way in which its broker numbers packets.
 struct Numbering {
     var connection = 0
     var hasSent = false

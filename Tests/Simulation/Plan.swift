@@ -6,8 +6,8 @@ package struct Plan: Sendable {
         var renumbers: Bool
         var firstID: UInt16
         /// Time after which the broker repeats an unacknowledged message on the same connection, as NATS does. Such a
-        /// broker repeats nothing when a connection begins, and keeps its packet IDs. With IDs from 1, a new message
-        /// would get the first ID of a connection, and the agent could not recognise redeliveries by it.
+        /// broker repeats nothing when a connection begins, and keeps its packet IDs. If it numbered from 1, a new
+        /// message would get the first ID of a connection, and agents could not recognise redeliveries.
         var resendsAfter: Duration?
         var grantedQoS: UInt8
         /// Whether the broker knows only MQTT 3.1, whose CONNACK cannot report a session.
@@ -48,7 +48,7 @@ package struct Plan: Sendable {
     }
 
     struct Message: Sendable {
-        /// The message's number, by which handlers know it. Messages with the same number have equal bytes.
+        /// Handlers know a message by this number. Messages with the same number have equal bytes.
         var number: Int
         var at: Duration
         var installation: Int
@@ -63,9 +63,7 @@ package struct Plan: Sendable {
         case good
         /// Not JSON: the message becomes a dead letter, and no handler gets it.
         case undecodable
-        /// Larger than the agent's largest packet.
         case oversized
-        /// On a topic of another installation.
         case elsewhere
         case command
     }
@@ -83,7 +81,6 @@ package struct Plan: Sendable {
     struct Fault: Sendable {
         var at: Duration
         var kind: Kind
-        /// The seed for random choices within the fault.
         var salt: UInt64
 
         enum Kind: Sendable {
@@ -94,13 +91,11 @@ package struct Plan: Sendable {
             /// The broker sends an endless packet, a byte a second.
             case drip
             case refusal(Duration)
-            /// The broker loses its sessions.
             case forgetting
             /// The broker crashes and goes back to an old copy of its state.
             case goingBack
-            /// The process is killed, or the power fails.
             case kill(power: Bool)
-            /// The same, during a later operation on the disk.
+            /// Like ``kill(power:)``, but during a later operation on the disk.
             case killAtDisk(operations: Int, power: Bool)
             case stop
             /// Operations on the disk fail for a while: `writes`, `flushes` and `reads` of a thousand each.

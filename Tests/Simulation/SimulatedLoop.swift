@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The event loop of one process: its turns are like those of ``EventLoop``, on the clock of a history.
+/// The event loop of one process, with turns like those of ``EventLoop`` on the clock of a history.
 final class SimulatedLoop: Loop {
     /// As ``EventLoop/Configuration/connectTimeout``.
     private static let connectTimeout: Duration = .seconds(10)
@@ -11,13 +11,11 @@ final class SimulatedLoop: Loop {
     private var dice: Dice
     private var streams: [SimulatedStream] = []
     private var nextTurn: MonotonicInstant?
-    /// The deadline for which the next turn is planned.
     private var planned: MonotonicInstant?
     private var toRun: [() -> Void] = []
     private(set) var now: MonotonicInstant
     let clocks: Clocks
     var turnDelegate: (any TurnDelegate)?
-    /// A dead process's loop takes no turns.
     var isDead = false
     var turnEnded: () -> Void = {}
 
@@ -100,7 +98,6 @@ final class SimulatedLoop: Loop {
         self.plan()
     }
 
-    /// The last turn of a process that ends cleanly.
     func end() {
         self.turnDelegate?.loopEnds()
         self.commitAndFlush()
@@ -137,7 +134,7 @@ final class SimulatedStream: ByteStream {
     private var closesAfterFlush = false
     private(set) var isClosed = false
     private(set) var isPaused = false
-    /// Takes the sent bytes; `nil` closes the connection.
+    /// `nil` closes the connection.
     var output: ([UInt8]?) -> Void = { _ in }
 
     init(_ loop: SimulatedLoop, _ delegate: any ByteStreamDelegate) {

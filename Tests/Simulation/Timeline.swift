@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// The clock of one history, and its future events.
 final class Timeline {
     private let events = TimerHeap()
     private(set) var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)

@@ -17,7 +17,6 @@ enum Wire {
         var type: UInt8
         var body: [UInt8]
 
-        /// The packet ID at the beginning of the body.
         var packetID: UInt16? { self.body.count >= 2 ? UInt16(self.body[0]) << 8 | UInt16(self.body[1]) : nil }
     }
 

@@ -15,7 +15,6 @@ final class Workforce {
     private var places: [Place] = []
     private var isStepPlanned = false
     private var pipeline: Pipeline?
-    /// The workers of a dead process take no steps.
     var isDead = false
     /// Simulated duration of the call that has just returned.
     var callTakes = Duration.zero
@@ -29,7 +28,6 @@ final class Workforce {
 
     func die() { self.isDead = true }
 
-    /// From now on no answer counts.
     func shutdown() { self.pipeline?.workers.shutdown() }
 
     /// Releases delivery, which keeps each call until the call returns.
@@ -56,7 +54,6 @@ final class Workforce {
         let free = self.places.prefix(pipeline.scheduler.runningLimit).filter { !$0.isBusy }.shuffled(using: &self.dice)
         for place in free where !self.isDead && place.worker.takeCall() {
             if place.worker.hasCall { self.call(place) }
-            // Another message may wait; a worker takes it later.
             self.wake()
         }
     }

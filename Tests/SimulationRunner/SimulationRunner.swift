@@ -92,7 +92,6 @@ private struct Progress: Sendable {
 
     init() { self.counts.histories = 0 }
 
-    /// A line of progress after every ten thousand histories, else `nil`.
     var told: String? {
         let played = self.counts.histories
         return played.isMultiple(of: 10_000) ? "\(played) histories, \(self.failures.count) failed" : nil

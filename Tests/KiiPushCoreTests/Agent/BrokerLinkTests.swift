@@ -70,7 +70,6 @@ extension BrokerLink {
             link.disconnect()
             carried.append(Self.carries(101, link))
             link.connect(to: try Self.target()) { _ in }
-            // The next connection is being made.
             carried.append(Self.carries(101, link))
             link.disconnect()
             return carried
@@ -161,7 +160,7 @@ extension BrokerLink {
         #expect(begun == [false, true])
     }
 
-    /// A store in a network still writes until its answer arrives.
+    /// A remote store still writes until its answer arrives.
     @Test func connectWaitsForTheCommitThatIsUnderWay() async throws {
         let begun = try await Self.withLink(over: {
             let store = HeldStore(MemoryStore())

@@ -1,7 +1,6 @@
 import KiiPushCore
 import Testing
 
-/// The pattern in a series of closed connections: another receiver, a time limit, or unclear.
 @Suite struct ClosurePatternTests {
     private enum Happening {
         case closed(Duration, hadSession: Bool = true)
@@ -9,7 +8,6 @@ import Testing
         case paused(Duration)
     }
 
-    /// Feeds the events to a pattern. Returns the recognised kind, and the evidence for each takeover.
     private func pattern(_ happenings: [Happening]) -> (kind: ClosurePattern.Kind, takeovers: [String]) {
         var pattern = ClosurePattern()
         var takeovers: [String] = []
@@ -49,7 +47,7 @@ import Testing
         #expect(self.pattern(Array(Self.quick.dropLast())).kind == .unclear)
     }
 
-    /// Restarts of a broker and breaks of a link may happen at any time, any number of times.
+    /// A broker may restart, or a link may break, at any time and any number of times.
     @Test func aConnectionThatStoodIsNoEvidence() {
         let cuts = (0..<200).map { Happening.closed(.seconds(30 + $0 * 7 % 25)) }
         #expect(self.pattern(cuts).kind == .unclear)

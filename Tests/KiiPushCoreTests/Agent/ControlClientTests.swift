@@ -5,7 +5,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The control socket's client against a server whose lines come from the test.
 @Suite(.ownThreads) struct ControlClientTests {
     private struct Server {
         let socket: FileDescriptor

@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Values survive the way over the control socket.
 @Suite struct ControlMessageTests {
     private static let connection = PushEvent.Connection(
         host: "broker", port: 1883, usesTLS: true, usesWebSocket: true, isVerified: true, protocolVersion: "3.1.1",
@@ -36,7 +35,6 @@ import Testing
         + PushEvent.Trouble.allCases.flatMap { [.trouble($0, reason: "full"), .recovered($0)] }
         + PushEvent.Notice.allCases.flatMap { [.notice($0, reason: "r"), .notice($0, reason: "r", messages: 7)] }
 
-    /// The line without its line break, as a reader gets it.
     private func sent(_ line: [UInt8]?) throws -> [UInt8] {
         let line = try #require(line)
         var lines = ControlLines()

@@ -6,12 +6,10 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The control server on a real socket in a temporary directory.
 @Suite(.ownThreads) struct ControlServerTests {
-    /// Runs a server that carries out a change if the message's ID is even.
+    /// The server carries out a change if the message's ID is even.
     private func serve(_ body: (ControlServer, String) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
-            // Longer than the address of a socket may be.
             let path = directory + "/" + String(repeating: "d", count: 120)
             try PrivateFile.makeDirectory(path)
             let server = try ControlServer(directory: path) { request, reply in
@@ -97,7 +95,7 @@ import Testing
         }
     }
 
-    /// The agents of a runtime share a store, so its trouble must be reported once.
+    /// The agents of a runtime share a store, so the store's trouble must be reported once.
     @Test func troubleOfSeveralAgentsIsToldOnceAndEndsWithTheLast() async throws {
         try await self.serve { server, path in
             let hubs = [EventHub(), EventHub()]
@@ -198,7 +196,6 @@ import Testing
                 let text = String(decoding: chunk[..<max(0, count)], as: UTF8.self)
                 #expect(text == (bytes.count > 100 ? "" : "{\"error\":\"not understood: another version may ask\"}\n"))
             }
-            // The server still answers other clients.
             #expect(try #require(try ControlClient(stateDirectory: path)).retry(4) == .carriedOut)
         }
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The short wait of the loop in which messages gather for one commit.
+/// Before a commit, the loop may wait for a moment to gather more messages.
 @Suite struct GatheringTests {
     private let start = MonotonicInstant.seconds(1000)
 

@@ -1,7 +1,7 @@
 // Without `@testable`: this shows that another target of the package can implement a store.
 import KiiPushCore
 
-/// A store that runs its steps one by one when the test says so, like a store in a network.
+/// Runs its steps one by one when the test says so, like a remote store.
 final class HeldStore: Store {
     private let store: any Store
     /// Whether steps wait for ``step()``.
@@ -11,7 +11,6 @@ final class HeldStore: Store {
     private var steps: [() -> Void] = []
     private let asked: () -> Void
 
-    /// - Parameter asked: called whenever a step waits.
     init(_ store: any Store, asked: @escaping () -> Void = {}) { (self.store, self.asked) = (store, asked) }
 
     private func pass(_ body: @escaping () -> Void) {
@@ -20,19 +19,16 @@ final class HeldStore: Store {
         self.asked()
     }
 
-    /// The number of waiting steps.
     var waiting: Int { self.steps.count }
 
-    /// Runs the oldest step, which calls its completion.
     func step() { self.steps.removeFirst()() }
 
-    /// Runs all waiting steps; later steps run at once.
     func release() {
         while !self.steps.isEmpty { self.step() }
         self.isHolding = false
     }
 
-    // MARK: - As a store
+    // MARK: - Store
 
     var isDurable: Bool { self.store.isDurable }
     var pendingBytes: Int64 { self.store.pendingBytes }

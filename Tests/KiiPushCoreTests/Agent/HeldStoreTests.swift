@@ -3,7 +3,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The pipeline over a store that answers in a later turn.
 @Suite struct HeldStoreTests {
     /// A pipeline over an inbox file with one message. The handler keeps the message's completion.
     private struct Stage {

@@ -1,7 +1,6 @@
 import KiiPushCore
 import Testing
 
-/// The times at which a failed subscription is tried again.
 @Suite struct PendingSubscriptionTests {
     private struct OddError: Error {}
 

@@ -27,7 +27,6 @@ final class ManualLoop: Loop {
 
     func cancel(_ timer: TimerID) { self.timers.cancel(timer) }
 
-    /// The time of the next turn without any other event, or `nil`.
     var nextTurn: MonotonicInstant? { self.timers.nextDeadline() }
 
     func turn() {
@@ -47,19 +46,16 @@ final class ManualLoop: Loop {
     }
 }
 
-/// A pipeline whose turns and worker steps the test takes.
 final class TestPipeline {
     let loop: ManualLoop
     let pipeline: Pipeline
     let worker: Worker
-    /// The IDs of messages whose handler was called.
     let called = Journal<Int64>()
-    /// Completions that the handler kept.
     let held = Locked<[FetchCompletion]>([])
     private let listener = JournalListener()
     private let receiver: TestReceiver
 
-    /// - Parameter answer: returns the handler's answer; `nil` keeps the completion.
+    /// - Parameter answer: `nil` from the handler keeps the completion.
     init(
         _ store: any Store, on loop: ManualLoop, _ configuration: DeliveryConfiguration = .init(),
         limits: BackPressure.Limits = .file, isAttached: Bool = true,
@@ -83,7 +79,6 @@ final class TestPipeline {
         }
     }
 
-    /// All reports except those about messages, each as text.
     var reports: [String] {
         self.listener.others.withLock { $0 }.map { event in
             switch event {
@@ -99,12 +94,10 @@ final class TestPipeline {
 
     func attach() { self.pipeline.attach(installation: 1, id: "installation-1", receiver: self.receiver) }
 
-    /// A push to the topic `source`.
     static func push(_ source: String = "a") -> String {
         #"{"topic":"\#(source)","objectScopeType":"APP","objectScopeAppID":"x"}"#
     }
 
-    /// Receives a message in this turn, with `ticket` for its acknowledgement.
     func receive(_ text: String = TestPipeline.push(), on link: TestLink, ticket: UInt64, duplicate: Bool = false) {
         let message = MQTTSession.InboundMessage(
             topic: link.topic, payload: [UInt8](text.utf8), qos: .atLeastOnce, duplicate: duplicate,
@@ -112,7 +105,6 @@ final class TestPipeline {
         self.pipeline.received(Arrival(link: link, message: message, connection: 1, receivedAt: .at(5)))
     }
 
-    /// Makes all calls that are ready.
     func work() {
         while self.worker.hasCall || self.worker.takeCall() {
             while self.worker.hasCall, self.worker.makeCall() == .returned { self.worker.callReturned() }
@@ -120,33 +112,25 @@ final class TestPipeline {
         }
     }
 
-    /// Advances the clock and takes all due turns.
     func advance(_ duration: Duration) {
         self.loop.clock.advance(duration)
         self.loop.turns()
     }
 
-    /// Answers the oldest completion in ``held``.
     func answer(_ result: FetchResult) -> Bool {
         let completion: FetchCompletion? = self.held.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         return completion?(result) ?? false
     }
 }
 
-/// A store that fails on request.
 final class FlakyStore: ImmediateStore {
     private let store: any ImmediateStore
-    /// Errors of the next commits, in order.
     var failures: [InboxError] = []
-    /// The number of messages that the store can remove to make room.
     var removable: Int?
-    /// Whether the store has no room for messages.
     var takesNoArrivals = false
     /// Whether something was noted that no commit has written.
     var hasMoreToWrite = false
-    /// The rows that `proven` and `doubt` got, in order.
     private(set) var noted: [Int64] = []
-    /// The number of commits.
     private(set) var commits = 0
 
     init(_ store: any ImmediateStore) { self.store = store }

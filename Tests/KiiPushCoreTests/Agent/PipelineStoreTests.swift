@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The pipeline over a store that outlives it.
 @Suite struct PipelineStoreTests {
     /// A process with a durable store, real threads and the machine's clocks.
     final class StoreProcess: Sendable {
@@ -42,7 +41,6 @@ import Testing
             }
         }
 
-        /// The ledger after all messages are written.
         func ledger() async throws -> MessageLedger {
             let hasCome = OneShot<Bool>()
             self.loop.submit { [pipeline = self.pipeline] in

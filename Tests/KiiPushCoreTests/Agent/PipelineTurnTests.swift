@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The time of acknowledgements, and the handling of a turn whose commit fails.
 @Suite struct PipelineTurnTests {
     // MARK: - Acknowledging
 
@@ -31,7 +30,6 @@ import Testing
         #expect(link.acknowledged.entries == [])
         line.work()
         #expect(line.called.entries == [1, 2])
-        // A message that waits for a retry is not acknowledged.
         #expect(link.acknowledged.entries == [2])
         line.advance(.seconds(1))
         line.work()
@@ -59,7 +57,7 @@ import Testing
         #expect(link.acknowledged.entries == [2, 1])
     }
 
-    // MARK: - The same message once more
+    // MARK: - Redeliveries
 
     @Test func inMemoryARedeliveryJoinsAndIsAcknowledgedWithTheFirst() {
         let loop = ManualLoop()
@@ -108,7 +106,6 @@ import Testing
         #expect(store.commits == before + 1)
         line.advance(.milliseconds(100))
         #expect(store.commits == before + 2)
-        // Messages that arrive meanwhile are kept in order.
         line.receive(on: link, ticket: 4)
         loop.turns()
         line.advance(.seconds(1))
@@ -218,7 +215,7 @@ import Testing
         loop.turn()
         #expect(link.acknowledged.entries == [1])
         #expect(line.reports == ["history cut 5"])
-        // If that does not help, the commit fails like any other.
+        // If the removal of old messages does not help, the commit fails like any other.
         store.fail(times: 2, .full)
         line.receive(on: link, ticket: 2)
         loop.turn()
@@ -228,7 +225,7 @@ import Testing
         #expect(link.acknowledged.entries == [1, 2])
     }
 
-    /// A link may wait until its note is written.
+    /// A link may wait for this write before it sends CONNECT.
     @Test func whatIsNotedIsWrittenThoughNothingElseIs() {
         let loop = ManualLoop()
         let store = FlakyStore(JournalStore(loop.clock))
@@ -288,7 +285,7 @@ import Testing
 
     @Test func readingStopsWhileTooMuchWaitsForAHandler() {
         let loop = ManualLoop()
-        // Five messages of the smallest size.
+        // The limit is five messages of the smallest size.
         let limits = BackPressure.Limits(unstoredBytes: 1 << 20, pendingBytes: 5000)
         let line = TestPipeline(MemoryStore(clocks: loop.clocks), on: loop, limits: limits)
         let link = TestLink()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Receiving programs announce themselves to an emulator on the same machine.
+/// Programs that receive announce themselves to an emulator on the same machine.
 @Suite struct ReceiverFolderTests {
     private func stateDirectory(_ path: String) throws -> String {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -2,7 +2,6 @@ import KiiPushCore
 import SeededNumbers
 import Testing
 
-/// The delays after a lost connection, and the times at which the endpoint is fetched again.
 @Suite struct ReconnectPolicyTests {
     private func delays(
         _ loss: ReconnectPolicy.Loss,

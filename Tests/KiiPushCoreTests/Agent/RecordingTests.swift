@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The record of delivery's verdicts, and of the times of acknowledgements.
 @Suite struct RecordingTests {
     /// 1000 s on the monotonic clock is 5000 s on the calendar.
     private let clock = TurnClock(now: .at(5000), instant: .seconds(1000))

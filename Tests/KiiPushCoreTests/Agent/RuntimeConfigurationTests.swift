@@ -2,7 +2,6 @@ import KiiPushCore
 import Testing
 
 @Suite struct RuntimeConfigurationTests {
-    /// A setting under test: its name for the test's output, and the change that makes it.
     struct Setting: Sendable, CustomTestStringConvertible {
         var name: String
         var change: @Sendable (inout PushRuntime.Configuration) -> Void

@@ -149,7 +149,6 @@ import Testing
         try withTemporaryDirectory { directory in
             let locks = try self.locks(directory)
             #expect(locks == "\(directory)/tmp/kii-push-\(geteuid())/installations")
-            // The next process finds the same directory.
             #expect(try self.locks(directory) == locks)
             var status = stat()
             #expect(stat(locks, &status) == 0)

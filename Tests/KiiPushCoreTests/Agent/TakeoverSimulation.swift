@@ -4,19 +4,15 @@ import SeededNumbers
 /// One broker, and several receivers of one installation. Each new connection closes the previous receiver's
 /// connection.
 struct TakeoverSimulation {
-    /// A receiver that reconnects after a pause of its own.
     struct Receiver {
         /// The pause after a connection of this lifetime was closed.
         var pause: (Duration) -> Duration
         /// The time of the next connection; `nil` while the receiver is connected.
         var next: Duration? = .zero
-        /// The time after which the receiver never reconnects.
         var leaves: Duration = .seconds(1_000_000)
     }
 
-    /// The decisions of an agent.
     final class Log {
-        /// The times at which the agent recognised another receiver.
         var recognised: [Duration] = []
         var pauses: [Duration] = []
     }
@@ -26,7 +22,6 @@ struct TakeoverSimulation {
     private(set) var connections: [(at: Duration, receiver: Int)] = []
     private(set) var connected: (receiver: Int, since: Duration)?
 
-    /// Adds an agent with the default policy.
     mutating func addAgent(seed: UInt64, startingAt start: Duration) -> Log {
         let log = Log()
         var random = SeededGenerator(seed: seed)

@@ -2,7 +2,6 @@ import KiiPushCore
 import SeededNumbers
 import Testing
 
-/// Two receivers on one installation: the agents recognise each other and slow down to a few connections an hour.
 @Suite struct TakeoverSimulationTests {
     @Test(arguments: 0..<40 as Range<UInt64>)
     func twoAgentsRecogniseEachOtherAndSlowDown(seed: UInt64) {
@@ -15,7 +14,7 @@ import Testing
         #expect(broker.connections.count <= 24)
         broker.run(until: .seconds(4000 + 3 * 3600))
         // One agent connects every 150 to 300 s and soon loses its connection. The other agent is connected otherwise,
-        // and reconnects within 10 s. So one of them receives nearly all the time.
+        // and reconnects within 10 s. So nearly all the time an agent receives.
         #expect((22...50).contains(broker.connectionsInTheLastHour))
         let visitor = first.pauses.last ?? .zero >= .seconds(150) ? first : second
         let holder = visitor === first ? second : first

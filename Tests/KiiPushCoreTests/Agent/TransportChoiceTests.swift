@@ -4,7 +4,6 @@ import Testing
 @testable import KiiPushCore
 
 @Suite struct TransportChoiceTests {
-    /// The letters of the transports of successive connections.
     private static func letters(
         _ transport: PushAgent.Transport, ports: String, remembers: Bool = false, reached: [Bool?]
     ) -> String {

@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Look-ups of users and things, and the forms of their sign-in.
 @Suite struct AccountLookupTests {
     private static let user = #"""
         {"userID":"u1","internalUserID":9223372036854775807,"loginName":"alice","displayName":"Al","country":"JP",

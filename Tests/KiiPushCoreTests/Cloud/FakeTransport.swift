@@ -1,7 +1,6 @@
 import KiiPushCore
 import Testing
 
-/// A transport that returns answers from a list in order, and records the requests.
 final class FakeTransport: HTTPTransport {
     private struct State {
         var answers: [Result<HTTPResponse, TransportError>]
@@ -54,7 +53,6 @@ extension KiiClient {
     }
 }
 
-/// Runs `body` with a client that gets `answers`. Returns the requests and the result.
 func exchange<Output>(
     _ answers: HTTPResponse...,
     app: KiiApp = testApp,

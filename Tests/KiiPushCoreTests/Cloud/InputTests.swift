@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// One row: a call with one invalid value, and the field that the error must name.
 struct InputRow: Sendable, CustomTestStringConvertible {
     var name: String
     var field: KiiInputError.Field

@@ -32,7 +32,7 @@ import Testing
         #expect(error.context == [:])
     }
 
-    /// The lock ends by itself, so a retry later signs in without any change.
+    /// The lock ends by itself, so a later sign-in succeeds.
     @Test func aLockedLoginPasses() async throws {
         func refusal(_ sentence: String) async throws -> KiiError {
             try await self.refusal(.status(400, #"{"error":"invalid_grant","error_description":"\#(sentence)"}"#))

@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Lists load only the pages that the program reads.
 @Suite struct KiiListTests {
     private func page(_ ids: [String], next: String? = nil) -> HTTPResponse {
         let topics = ids.map { #"{"topicID":"\#($0)"}"# }.joined(separator: ",")

@@ -2,12 +2,11 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The times at which a session gets a new token, the source of the token, and its storage.
 @Suite struct KiiSessionTests {
     private let fixture = SessionFixture()
     private var cloud: TokenCloud { self.fixture.cloud }
 
-    // MARK: Ahead of the end
+    // MARK: Before the token expires
 
     @Test func itSignsInWhenThereIsNoTokenAndOnlyThen() async throws {
         let session = self.fixture.session()
@@ -168,7 +167,6 @@ import Testing
         self.cloud.change { $0.issued = 7 }
         let error = await #expect(throws: KiiError.self) { try await self.fixture.call(session) }
         #expect(error?.errorCode == KiiErrorCode.wrongToken)
-        // The refusal may have been a mistake, so a later call uses the same token.
         self.cloud.change { $0.issued = 0 }
         try await self.fixture.call(session)
     }

@@ -87,7 +87,6 @@ private let onboardingReply = """
             try await $0.session(testToken).onboardThing(
                 vendorThingID: "v", password: "pw", owner: .user("u"), description: ThingDescription(properties: "x"))
         },
-        // An owner needs a token.
         OnboardingRow(.token) {
             try await KiiSession(client: $0).onboardThing(vendorThingID: "v", password: "pw", owner: .user("u"))
         },

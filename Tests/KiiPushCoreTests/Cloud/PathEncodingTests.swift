@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// IDs stay within their path segment, whatever they contain.
 @Suite struct PathEncodingTests {
     @Test(arguments: [
         (Scope.user("u 1"), "/apps/a1/users/u%201/topics/n"), (.user("me"), "/apps/a1/users/me/topics/n"),

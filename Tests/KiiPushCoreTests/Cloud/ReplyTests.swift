@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// One row: a reply with a status of success, and the JSON pointer of its mistake.
 struct ReplyRow: Sendable, CustomTestStringConvertible {
     var reply: String
     var pointer: String

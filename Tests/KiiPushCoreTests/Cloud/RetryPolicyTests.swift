@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The requests, waits and result of one call.
 private struct Attempted<Output> {
     var requests: Int
     var sleeps: [Duration]
@@ -11,7 +10,6 @@ private struct Attempted<Output> {
 
 private typealias Answer = Result<HTTPResponse, TransportError>
 
-/// The calls that the client repeats, the waits between attempts, and the meaning of answers to repetitions.
 @Suite struct RetryPolicyTests {
     private static let lost = Answer.failure(TransportError(.connectionLost, detail: "lost"))
     private static let late = Answer.failure(TransportError(.timedOut, detail: "late"))
@@ -53,7 +51,7 @@ private typealias Answer = Result<HTTPResponse, TransportError>
         _ = try await client.session(testToken).send(PushMessage(data: ["n": 1]), to: .topic(Topic("news")))
     }
 
-    // MARK: What is repeated
+    // MARK: Repeated calls
 
     @Test(arguments: [
         lost, late, refused, unresolved, .failure(TransportError(.tlsFailed, detail: "reset in the handshake")),
@@ -116,7 +114,7 @@ private typealias Answer = Result<HTTPResponse, TransportError>
         #expect(attempted.requests == 1)
     }
 
-    // MARK: How long
+    // MARK: Waits
 
     @Test func theWaitsDoubleUpToTheirLimit() async throws {
         let answers = Array(repeating: Self.lost, count: 8) + [Self.done]
@@ -174,7 +172,7 @@ private typealias Answer = Result<HTTPResponse, TransportError>
         }
     }
 
-    // MARK: What a repetition's answer means
+    // MARK: Answers to repetitions
 
     @Test func whatIsGoneAtTheSecondAttemptWasRemoved() async throws {
         let missing = Self.refusal(404, "TOPIC_NOT_FOUND")

@@ -2,13 +2,11 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A session with its cloud, clock and store under the control of the test.
 final class SessionFixture: Sendable {
     struct StoreFailure: Error {}
 
     let cloud = TokenCloud()
     let time = Locked(testNow)
-    /// Stores and uses of tokens, in order.
     let log = Locked<[String]>([])
     let storeFails = Locked(false)
 
@@ -27,7 +25,6 @@ final class SessionFixture: Sendable {
         }
     }
 
-    /// Makes a call that needs a token.
     func call(_ session: KiiSession) async throws {
         try await session.withToken { token in
             self.log.withLock { $0.append("use \(token.token.reveal())") }
@@ -55,7 +52,6 @@ final class Gate: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Lets the waiting tasks through; later tasks wait again.
     func open() {
         let waiting = self.waiting.withLock { waiting in
             defer { waiting = [] }
@@ -64,6 +60,5 @@ final class Gate: Sendable {
         for one in waiting { one.yield() }
     }
 
-    /// Waits for the next task to arrive.
     func arrived() async { for await _ in self.arrivals { break } }
 }

@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The subscriber if the call does not name one.
 @Suite struct SubscriberTests {
     private let news = SubscriptionTarget.topic(Topic("news"))
     private let subscriptions = "https://cloud.test/api/apps/a1/topics/news/push/subscriptions/"

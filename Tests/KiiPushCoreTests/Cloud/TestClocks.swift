@@ -23,7 +23,6 @@ final class RecordingClock: Clock {
     }
 }
 
-/// A clock whose sleep ends only by cancellation.
 struct EndlessClock: Clock {
     let isSleeping: AsyncStream<Void>.Continuation
 

@@ -22,7 +22,6 @@ final class TokenCloud: HTTPTransport {
 
     var logins: Int { self.state.withLock { $0.logins } }
     var refreshesAskedFor: [String] { self.state.withLock { $0.refreshesAskedFor } }
-    /// The tokens of the calls so far.
     var calls: [String] { self.state.withLock { $0.calls } }
 
     func perform(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -21,7 +21,6 @@ final class Journal<Entry: Sendable & Equatable>: Sendable {
         for continuation in ready { continuation.resume() }
     }
 
-    /// Waits until there are `count` entries, and returns the first `count`.
     @discardableResult
     func first(_ count: Int) async -> [Entry] {
         await withCheckedContinuation { continuation in
@@ -36,7 +35,6 @@ final class Journal<Entry: Sendable & Equatable>: Sendable {
     }
 }
 
-/// A clock that only moves when the test advances it.
 final class TestClock: Sendable {
     private let time = Locked(MonotonicInstant.seconds(1000))
 
@@ -77,7 +75,6 @@ struct TestReceiver: KiiPushCore.Receiver {
     var handler: any NotificationHandler
     var routing: @Sendable (ReceivedMessage, DeliveryContext) -> DeliveryRoute = { _, _ in .handler }
 
-    /// The state for a program that reports no states of its own.
     func state(of message: QueuedMessage) -> LifecycleState {
         message.openedBy?.opensProgram == true ? .inactive : .active
     }
@@ -87,12 +84,10 @@ struct TestReceiver: KiiPushCore.Receiver {
     }
 }
 
-/// Records delivery's events for one installation.
 final class JournalListener: Sendable {
     let events = Journal<MessageEvent>()
     /// Reasons for fewer handlers, and "recovered".
     let stalls = Journal<String>()
-    /// All other events.
     let others = Locked<[PushEvent]>([])
     let observer: HubObserver
 
@@ -126,7 +121,6 @@ final class JournalStore: ImmediateStore, Sendable {
         self.rows.withLock { rows in for message in messages { rows.insert(message) } }
     }
 
-    /// The state of a message; `nil` if the store lacks the message.
     func standing(_ sequence: Int64) -> TestRows.Standing? { self.rows.withLock { $0[sequence] } }
 
     func installation(id: String, of owner: InboxOwner?) -> Int64 { 1 }
@@ -162,7 +156,6 @@ final class JournalStore: ImmediateStore, Sendable {
     }
 }
 
-/// Delivery on its own loop, with real threads, a store of the test and a clock of the test.
 final class DeliveryFixture: Sendable {
     let store: JournalStore
     let clock: TestClock
@@ -177,7 +170,6 @@ final class DeliveryFixture: Sendable {
         try await self.init(TestReceiver(handler: handler), change)
     }
 
-    /// Delivers the messages of installation 1 to a receiver.
     init(
         _ receiver: any KiiPushCore.Receiver, clock: TestClock = TestClock(), threads: DeliveryThreads = .init(),
         _ change: (inout DeliveryConfiguration) -> Void = { _ in }
@@ -198,13 +190,11 @@ final class DeliveryFixture: Sendable {
 
     deinit { self.end() }
 
-    /// Ends as a runtime does.
     func end() {
         self.workers.shutdown()
         self.loop.shutdown()
     }
 
-    /// Inserts messages into the store, as waiting messages.
     func deliver(_ messages: [StoredMessage]) {
         self.loop.submit { [store = self.store, pipeline = self.pipeline] in
             store.insert(messages)
@@ -212,7 +202,6 @@ final class DeliveryFixture: Sendable {
         }
     }
 
-    /// Receives a message from the network.
     func receive(_ text: String, topic: String = "t", originalLength: Int? = nil) {
         self.loop.submit { [pipeline = self.pipeline] in
             let message = MQTTSession.InboundMessage(
@@ -222,7 +211,6 @@ final class DeliveryFixture: Sendable {
         }
     }
 
-    /// Advances the clock, and waits for all work that is due.
     func advance(_ duration: Duration) async {
         self.clock.advance(duration)
         await self.settle()
@@ -231,7 +219,7 @@ final class DeliveryFixture: Sendable {
     /// Waits until delivery has done everything except the work of handlers.
     func settle() async { _ = await self.wait(for: .writing).value() }
 
-    /// Whether the event comes within `limit` on the test's clock.
+    /// - Parameter limit: a duration on the test's clock.
     func wait(for event: Wait.Event, within limit: Duration = .seconds(1_000_000)) -> OneShot<Bool> {
         let hasCome = OneShot<Bool>()
         let deadline = self.clock.now + limit
@@ -245,7 +233,7 @@ final class DeliveryFixture: Sendable {
     func detach() { self.loop.submit { [pipeline = self.pipeline] in pipeline.value.detach(installation: 1) } }
     func drain() { self.loop.submit { [pipeline = self.pipeline] in pipeline.value.drain() } }
 
-    /// Events of messages, up to the last finished turn.
+    /// Without the events of the current turn.
     var events: [MessageEvent.Kind] { self.listener.events.entries.map(\.kind) }
 
     var memoryWeight: Int {
@@ -255,11 +243,9 @@ final class DeliveryFixture: Sendable {
     }
 }
 
-/// A connection that records its acknowledgements.
 final class TestLink: MessageLink, Sendable {
     let installation: Int64
     let topic: String
-    /// The tickets of sent acknowledgements.
     let acknowledged = Journal<UInt64>()
     /// The row that a message with DUP may repeat.
     let candidate = Locked<Int64?>(nil)

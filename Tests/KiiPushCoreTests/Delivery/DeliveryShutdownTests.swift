@@ -4,7 +4,6 @@ import Testing
 @testable import KiiPushCore
 
 @Suite struct DeliveryShutdownTests {
-    /// The number of threads of this process with this name.
     private func threadCount(_ name: String) -> Int {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return tasks.count { task in
@@ -13,7 +12,6 @@ import Testing
         }
     }
 
-    /// Delivery to a handler, on threads with this name.
     private func fixture(_ name: String, _ handler: any NotificationHandler) async throws -> DeliveryFixture {
         let threads = DeliveryThreads { _, body throws(SystemError) in try OSThread(name: name, body) }
         return try await DeliveryFixture(TestReceiver(handler: handler), threads: threads)
@@ -81,7 +79,6 @@ import Testing
         #expect(fixture.store.changes.entries == [])
     }
 
-    /// A handler that answers at once and returns after `release`.
     private func fixtureWithEarlyAnswer(
         _ release: DispatchSemaphore, _ answered: Journal<Bool>
     ) async throws -> DeliveryFixture {
@@ -165,7 +162,6 @@ import Testing
         fixture.drain()
         let isDrained = fixture.wait(for: .calls(of: nil), within: .seconds(10))
         #expect(await fixture.store.changes.first(4) == (2...5).reversed().map { .change($0, .back()) })
-        // A message that arrives now waits in the store.
         fixture.receive(#"{"topic":"a","objectScopeType":"APP","objectScopeAppID":"x"}"#)
         await fixture.settle()
         #expect(fixture.store.standing(6) == .waiting)

@@ -5,7 +5,6 @@ import Testing
 
 /// If the system cannot start a thread, delivery waits, reports the stall once, and loses no message.
 @Suite struct DeliveryThreadTests {
-    /// Starts only a limited number of threads.
     private final class ScarceThreads: Sendable {
         private let left: Locked<Int>
         let refusals = Journal<Int32>()

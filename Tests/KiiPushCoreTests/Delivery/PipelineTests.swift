@@ -3,7 +3,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Messages on their way from the store to a handler and back, through the pipeline on its loop and real threads.
 @Suite struct PipelineTests {
     @Test func handsOverMessageAndContext() async throws {
         let seen = Journal<DeliveryContext>()
@@ -57,7 +56,6 @@ import Testing
                 case 0: DispatchQueue.global().async { counted.add(completion(.newData)) }
                 case 1: Task { counted.add(completion(.newData)) }
                 case 2:
-                    // Only the first of the two answers counts.
                     Task { counted.add(completion(.noData)) }
                     counted.add(completion(.newData))
                 default: counted.add(completion(.newData))
@@ -176,7 +174,6 @@ import Testing
         #expect(kinds == [.received, .started(attempt: 1), .failed(attempt: 1, .failed, retryAfter: .seconds(1))])
         await fixture.store.changes.first(1)
         await fixture.advance(.seconds(1))
-        // Reading the message from the store again is not an event.
         #expect(
             await fixture.listener.events.first(5).dropFirst(3).map(\.kind) == [
                 .started(attempt: 2), .done(.noData, attempt: 2, isLate: false),

@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// A person's decisions about messages.
 @Suite struct SchedulerDecisionTests {
     private static let done = HandlerVerdict.result(.newData)
 
@@ -125,9 +124,8 @@ import Testing
     }
 }
 
-/// A handler defers messages to a later run.
 @Suite struct SchedulerSetAsideTests {
-    /// A scheduler in strict order. The handler deferred message 1, which had failed twice.
+    /// The handler deferred message 1, which had failed twice.
     private func scheduler() throws -> TestScheduler {
         let scheduler = TestScheduler.open { $0.isStrictlyOrdered = true }
         scheduler.store([.push(1).with { $0.attempts = 2 }, .push(2)])
@@ -135,7 +133,6 @@ import Testing
         #expect(call.sequences == [1, 2])
         scheduler.answer(call, .setAside, at: 0)
         #expect(scheduler.changes() == [.change(1, .setAside, attempts: 2)])
-        // The deferred message does not hold up message 2.
         #expect(call.sequence == 2)
         #expect(scheduler.memoryWeight == 1)
         scheduler.answer(call, .result(.newData), at: 0)

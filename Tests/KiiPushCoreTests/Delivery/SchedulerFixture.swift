@@ -1,15 +1,12 @@
 @testable import KiiPushCore
 
-/// A call that a worker has taken.
 final class TestCall {
     fileprivate let call: DeliveryCall
     fileprivate(set) var position = 0
-    /// Whether a worker still runs the call.
     fileprivate(set) var isHeld = true
 
     fileprivate init(_ call: DeliveryCall) { self.call = call }
 
-    /// The messages that the call got at its start.
     var sequences: [Int64] { self.call.messages.map(\.sequence) }
     /// The message with which the handler was called last.
     var message: QueuedMessage { self.call.messages[self.position] }
@@ -29,17 +26,13 @@ final class TestScheduler {
     var rows = TestRows()
     /// Whether the store writes nothing: changes and claims stay in ``pending`` and ``claims``.
     var holdsCommits = false
-    /// Whether the store cannot read rows.
     var failsReads = false
     /// Runs after the scheduler found an overdue call and before its attempt ends.
     var whenOverdue: (() -> Void)?
-    /// Changes for the next commit.
     var pending: [MessageChange] = []
     var claims: [StoreClaim] = []
     var arrivals: [StoredMessage] = []
-    /// All claims so far.
     var asked: [StoreClaim] = []
-    // Results that the test has not read yet.
     var written: [MessageChange] = []
     var happened: [DeliveryNote] = []
     var stallsTold: [DeliveryStall?] = []
@@ -60,7 +53,6 @@ final class TestScheduler {
         self.clock.set(.seconds(0))
     }
 
-    /// A scheduler that has read its empty store.
     static func open(
         installations: [Int64] = [1], _ change: (inout DeliveryConfiguration) -> Void = { _ in }
     ) -> TestScheduler {
@@ -75,7 +67,7 @@ final class TestScheduler {
     var isIdle: Bool { self.scheduler.isIdle }
     var now: MonotonicInstant { self.clock.now }
 
-    // MARK: - What happens
+    // MARK: - Events
 
     func attach(_ installation: Int64 = 1, takesCommands: Bool = false) {
         self.scheduler.attached(installation, takesCommands: takesCommands)
@@ -92,17 +84,14 @@ final class TestScheduler {
     func joined(_ sequence: Int64) { self.scheduler.joined(sequence, installation: 1) }
     func record(_ change: MessageChange) { self.pending.append(change) }
 
-    /// Whether a message of this size may go straight into memory when it is stored.
     func admit(_ source: SourceID, bytes: Int = 0) -> Bool { self.scheduler.admit(source, bytes: bytes) }
 
-    /// Receives messages from the network, which the next turn stores.
     func receive(_ sequences: Int64..., of source: String = "a") {
         self.receive(sequences.map { .push($0, source: source) })
     }
 
     func receive(_ messages: [StoredMessage]) { self.arrivals += messages }
 
-    /// Inserts messages into the store, as waiting messages.
     func store(_ messages: [StoredMessage], goesFirst: Bool = false) {
         for message in messages {
             self.rows.insert(message)
@@ -128,25 +117,21 @@ final class TestScheduler {
         return nil
     }
 
-    /// Retries a dead letter, as a person does.
     func requeue(_ sequence: Int64) {
         self.release(sequence)
         self.rows.requeue(sequence)
         if let message = self.rows.message(sequence) { self.appeared(message) }
     }
 
-    /// Simulates a sleep of the machine.
     func sleep(_ duration: Duration) {
         self.rows.bringForward(by: duration)
         self.scheduler.machineSlept(at: self.now)
     }
 
-    // MARK: - What has come of it since the last time
+    // MARK: - Results since the last call
 
-    /// The written changes, without the times of attempts.
     func changes() -> [MessageChange] { self.takeWritten().map(\.untimed) }
 
-    /// The attempts of the written changes.
     func attempts() -> [MessageChange.Attempt?] { self.takeWritten().map(\.attempt) }
 
     private func takeWritten() -> [MessageChange] {
@@ -166,7 +151,7 @@ final class TestScheduler {
 
     // MARK: - Workers
 
-    /// Lets a worker take the next call, if the queue has a call and a free place. Calls the handler of the first
+    /// Lets a worker take the next call if the queue has a call and a free place. Calls the handler of the first
     /// message.
     func start(at seconds: Double) -> TestCall? {
         self.turn(at: seconds)
@@ -195,7 +180,6 @@ final class TestScheduler {
         return counts
     }
 
-    /// The holder of the completion answers, before the loop's next turn.
     func replyBetweenTurns(_ call: TestCall, _ verdict: HandlerVerdict) -> Bool {
         self.box.answer(call.ticket, verdict)
     }
@@ -207,12 +191,10 @@ final class TestScheduler {
         self.turn(at: seconds)
     }
 
-    /// The handler returns, before the loop's next turn.
     func endBetweenTurns(_ call: TestCall) {
         self.follow(self.box.returned(call.call, isYielding: false, at: self.now), call)
     }
 
-    /// Shows the message to the user during `show`.
     func present(_ call: TestCall, _ show: () -> Bool) -> Bool? { self.box.present(call.call.id, show) }
 
     private func follow(_ step: AnswerBox.Step, _ call: TestCall) {
@@ -224,7 +206,7 @@ final class TestScheduler {
         }
     }
 
-    /// Answers each message that may start with `verdict`, as soon as its handler is called.
+    /// Starts every message that may start, and answers each with `verdict` as soon as its handler is called.
     ///
     /// - Returns: the messages in the order of their calls.
     func run(at seconds: Double, _ verdict: HandlerVerdict = .result(.newData)) -> [Int64] {

@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// A user's reactions to notifications.
 @Suite struct SchedulerOpeningTests {
     private static let done = HandlerVerdict.result(.newData)
 
@@ -18,7 +17,6 @@ import Testing
         return .change(sequence, .opened(opening))
     }
 
-    /// A scheduler that has presented message 1.
     private func presented() throws -> TestScheduler {
         let scheduler = TestScheduler.open()
         scheduler.receive(1)
@@ -45,7 +43,7 @@ import Testing
         scheduler.receive(2, 3, 4)
         scheduler.turn(at: 2)
         scheduler.opened(self.opening())
-        // Message 2 was handed out before the opening.
+        // A worker already had message 2 before the opening.
         #expect(scheduler.run(at: 3) == [2, 1, 3, 4])
     }
 

@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The order in which the messages of a source start; with strict order also across retries and restarts.
 @Suite struct SchedulerOrderTests {
     private static let done = HandlerVerdict.result(.newData)
 
@@ -85,7 +84,6 @@ import Testing
 
     // MARK: - After a restart
 
-    /// A scheduler in strict order that has found these rows.
     private func restarted(
         paused: [StoredMessage] = [], suspects: [StoredMessage] = [], waiting: [StoredMessage] = [],
         due: Double = 5
@@ -137,7 +135,6 @@ import Testing
         let scheduler = self.restarted(
             paused: [.push(1).with { $0.attempts = 1 }],
             suspects: [.push(2), .push(3, source: "b"), .push(4)], waiting: [.push(5), .push(6, source: "b")])
-        // Messages of other sources do not wait for the retry of message 1.
         #expect(scheduler.run(at: 0) == [3, 6])
         #expect([scheduler.rows[2], scheduler.rows[4], scheduler.rows[5]] == [.inHand, .inHand, .waiting])
         _ = scheduler.changes()

@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Reads from the store, limits of memory, and messages that leave memory again.
 @Suite struct SchedulerReadingTests {
     private static let done = HandlerVerdict.result(.newData)
 
@@ -10,7 +9,7 @@ import Testing
         try #require(StoredMessage.push(0, source: name, installation: installation).sourceID)
     }
 
-    // MARK: - When an agent begins
+    // MARK: - The start of an agent
 
     @Test func whatTheStoreHoldsIsReadBeforeAnythingIsTakenInHand() throws {
         let scheduler = TestScheduler()
@@ -27,7 +26,6 @@ import Testing
                 .unsettled(after: 0), .suspects(after: 0), .retries, .sources(after: nil),
                 .source(source.number, before: nil),
             ])
-        // A row without a source gets its own source.
         #expect(scheduler.changes().first == .change(1, .back()))
         #expect(scheduler.admit(other))
         #expect(scheduler.run(at: 0) == [3, 1, 2, 4])
@@ -124,7 +122,6 @@ import Testing
         scheduler.receive(22, of: "b")
         scheduler.turn(at: 0)
         #expect(scheduler.rows[21] == .waiting)
-        // Other sources are not affected.
         #expect(scheduler.rows[22] == .inHand)
         let order = scheduler.run(at: 0)
         #expect(order.filter { $0 < 22 } == Array(1...21))
@@ -149,7 +146,6 @@ import Testing
         #expect(admitted == [true, true, true, true, true, true, false, true])
         #expect(scheduler.memoryWeight == 89)
         scheduler.turn(at: 0)
-        // A claim asks for no more than the free memory.
         let claim = try #require(scheduler.asked.last)
         #expect(claim.kind == .source(6, before: nil))
         #expect(claim.limit == 11)
@@ -239,7 +235,7 @@ import Testing
         #expect(scheduler.run(at: 1.5) == [1])
     }
 
-    // MARK: - Giving back
+    // MARK: - Messages that leave memory
 
     @Test func oneInstallationsBacklogLeavesOthersAlone() throws {
         let scheduler = TestScheduler.open(installations: [1, 2])
@@ -287,7 +283,6 @@ import Testing
         #expect(scheduler.run(at: 1) == [2])
     }
 
-    /// A scheduler that has claimed the rows of a source.
     private func asking() throws -> (Scheduler, StoreClaim) {
         var scheduler = Scheduler()
         scheduler.attached(1, takesCommands: false)

@@ -7,7 +7,6 @@ import Testing
 @Suite struct SchedulerRecoveryTests {
     private static let done = HandlerVerdict.result(.newData)
 
-    /// A scheduler that found these messages as suspects after a restart.
     private func recovered(
         _ suspects: StoredMessage..., change: (inout DeliveryConfiguration) -> Void = { _ in }
     ) -> TestScheduler {
@@ -55,8 +54,7 @@ import Testing
         #expect(scheduler.start(at: 0)?.sequence == 1)
     }
 
-    /// A scheduler that has queued suspect 1 to run alone. No worker has taken the call yet. Suspect 2 of the same
-    /// source waits.
+    /// Suspect 1 is queued to run alone, but no worker has taken the call yet. Suspect 2 of the same source waits.
     private func handedOut() -> TestScheduler {
         let scheduler = self.recovered(.push(1), .push(2))
         scheduler.turn(at: 0)
@@ -214,7 +212,6 @@ import Testing
         #expect(scheduler.changes() == [.change(1, .inHand, attempts: 3, crashes: 3)])
         scheduler.answer(try #require(scheduler.start(at: 0)), .result(.failed), at: 0)
         #expect(scheduler.changes() == [.change(1, .again(after: 30, .failed), attempts: 3, crashes: 2)])
-        // The message is no longer a suspect.
         #expect(scheduler.start(at: 30)?.attempt == 4)
         #expect(scheduler.changes() == [])
     }

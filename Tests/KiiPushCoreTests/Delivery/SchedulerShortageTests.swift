@@ -2,12 +2,10 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Handlers that cannot be started because the machine lacks resources.
 @Suite struct SchedulerShortageTests {
     private static let done = HandlerVerdict.result(.newData)
     private static let unstarted = HandlerVerdict.unstarted("no descriptors")
 
-    /// A scheduler with one message of each of `count` sources.
     private func scheduler(_ count: Int64) -> TestScheduler {
         let scheduler = TestScheduler.open { $0.concurrentHandlers = 10 }
         scheduler.receive((1...count).map { .push($0, source: "s-\($0)") })
@@ -24,7 +22,6 @@ import Testing
         for time in [1.0, 2] {
             let call = try #require(scheduler.start(at: time))
             #expect(call.attempt == 1)
-            // The stall is reported only once.
             #expect(scheduler.stalls() == [])
             scheduler.answer(call, time == 1 ? Self.unstarted : Self.done, at: time)
         }

@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Results of verdicts, the number of handlers at once, and the messages of a call.
 @Suite struct SchedulerTests {
     private typealias Attempt = MessageChange.Attempt
     private static let done = HandlerVerdict.result(.newData)
@@ -118,7 +117,7 @@ import Testing
         #expect(scheduler.events() == [.done(.newData, attempt: 1, isLate: false)])
     }
 
-    // MARK: - How many at once
+    // MARK: - Handlers at once
 
     @Test func slowSourcesButOneDelayNoOther() throws {
         let scheduler = TestScheduler.open()
@@ -234,7 +233,7 @@ import Testing
         #expect(call.sequence == 2)
     }
 
-    // MARK: - When attempts ran
+    // MARK: - Times of attempts
 
     @Test(arguments: [
         HandlerVerdict.result(.newData), .result(.noData), .result(.failed), .threw("E"), .unanswered, .rejected("no"),

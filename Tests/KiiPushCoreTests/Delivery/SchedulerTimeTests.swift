@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Deadlines, late answers, calls that do not return, and the time limit for all attempts.
 @Suite struct SchedulerTimeTests {
     private static let done = HandlerVerdict.result(.newData)
 
@@ -23,7 +22,6 @@ import Testing
         return (scheduler, call)
     }
 
-    /// The events until then.
     private static let timedOut: [MessageEvent.Kind] = [
         .received, .received, .started(attempt: 1), .failed(attempt: 1, .timedOut, retryAfter: .seconds(1)),
     ]
@@ -40,7 +38,7 @@ import Testing
         _ = scheduler.changes()
         scheduler.holdsCommits = true
         scheduler.turn(at: 31)
-        // A store in a network answers in a later turn.
+        // A remote store answers in a later turn.
         let claims = scheduler.claims
         scheduler.claims = []
         #expect(claims.map(\.kind) == [.retries])
@@ -288,7 +286,6 @@ import Testing
         let second = try #require(scheduler.start(at: 31))
         #expect(second.sequences == [1, 2])
         #expect(second.attempt == 1)
-        // The result of the first call changes nothing.
         #expect(!scheduler.reply(call, .presented, at: 32))
         scheduler.answer(second, Self.done, at: 33)
         #expect(scheduler.changes() == [.change(1, .done(.newData), attempts: 1)])

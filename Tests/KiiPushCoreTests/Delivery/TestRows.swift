@@ -1,6 +1,5 @@
 @testable import KiiPushCore
 
-/// The rows of a store, with the behaviour that all stores share.
 struct TestRows: Sendable {
     enum Standing: Sendable, Equatable {
         case waiting
@@ -20,12 +19,10 @@ struct TestRows: Sendable {
     /// Waiting rows and rows that waited before.
     private var bySource: [SourceID: [Int64]] = [:]
 
-    /// The state of a message; `nil` if there is no such row.
     subscript(sequence: Int64) -> Standing? { self.rows[sequence]?.standing }
 
     var lastSequence: Int64 { self.rows.keys.max() ?? 0 }
 
-    /// Messages that are neither done nor dead.
     var unfinished: [Int64] {
         self.rows.filter { $0.value.standing != .done && $0.value.standing != .dead }.keys.sorted()
     }
@@ -58,8 +55,6 @@ struct TestRows: Sendable {
 
     // MARK: - Changes
 
-    /// Applies changes in order.
-    ///
     /// - Returns: messages that wait now because of a user's reaction.
     mutating func apply(_ changes: [MessageChange], at now: MonotonicInstant) -> [StoredMessage] {
         var appeared: [StoredMessage] = []
@@ -110,7 +105,6 @@ struct TestRows: Sendable {
 
     // MARK: - Claims
 
-    /// Answers a claim, and marks the claimed rows as `inHand`.
     mutating func answer(_ claim: StoreClaim, at now: MonotonicInstant) -> StoreAnswer {
         var answer = StoreAnswer()
         if case .sources(let after) = claim.kind {
@@ -164,7 +158,6 @@ struct TestRows: Sendable {
             .sorted { $0.sequence < $1.sequence }
     }
 
-    /// The messages that wait for a retry, by due time.
     private func retries(of installation: Int64) -> [(at: MonotonicInstant, message: StoredMessage)] {
         var retries: [(at: MonotonicInstant, message: StoredMessage)] = []
         for row in self.rows.values where row.message.installation == installation {
@@ -175,7 +168,6 @@ struct TestRows: Sendable {
 }
 
 extension StoredMessage {
-    /// A push to the app's topic `source`.
     static func push(_ sequence: Int64, source: String = "a", installation: Int64 = 1) -> StoredMessage {
         let text = #"{"topic":"\#(source)","objectScopeType":"APP","objectScopeAppID":"x","n":"\#(sequence)"}"#
         return .of(text, sequence, installation: installation)
@@ -185,7 +177,6 @@ extension StoredMessage {
         .of(#"{"commandID":"\#(id)","actions":[{"a":{}}]}"#, sequence)
     }
 
-    /// A message with this payload, of the source that the payload names.
     static func of(_ text: String, _ sequence: Int64, installation: Int64 = 1) -> StoredMessage {
         var message = StoredMessage(
             sequence: sequence, installation: installation, topic: "t", payload: [UInt8](text.utf8), receivedAt: .at(5))
@@ -205,7 +196,6 @@ extension StoredMessage {
 }
 
 extension MessageChange {
-    /// The change without the times of its attempt and the length of its message.
     var untimed: MessageChange {
         var change = self
         change.attempt = nil
@@ -221,7 +211,6 @@ extension MessageChange {
 }
 
 extension MessageChange.Verdict {
-    /// Waiting again in the source of this name.
     static func back(to source: String = "a") -> MessageChange.Verdict {
         .waiting(source: StoredMessage.push(0, source: source).source ?? 0)
     }
@@ -232,7 +221,6 @@ extension MessageChange.Verdict {
 }
 
 extension MonotonicInstant {
-    /// Seconds on the tests' clock.
     static func seconds(_ seconds: Double) -> MonotonicInstant {
         .init(nanoseconds: Int64((seconds * 1_000_000_000).rounded()))
     }

@@ -22,7 +22,6 @@ import Testing
         await fixture.settle()
     }
 
-    /// The worker takes the next call and runs it as far as it may.
     private static func work(_ worker: Worker) {
         guard worker.takeCall() else { return }
         while worker.hasCall, worker.makeCall() == .returned { worker.callReturned() }
@@ -100,7 +99,6 @@ import Testing
         let fixture = try await Self.fixture { _, completion, _ in completion(.newData) }
         await Self.deliver([.push(1), .push(2), .push(3)], fixture)
         let worker = fixture.workers.makeWorker()
-        // The only worker has a call, and takes no other step.
         _ = worker.takeCall()
         await Self.deliver([.push(4), .push(5)], fixture)
         await Self.deliver([.push(6)], fixture)

@@ -8,7 +8,6 @@ import Testing
 
     init() throws { self.loop = try EventLoop.patient() }
 
-    /// Takes enough turns to report everything that is ready.
     private func settle() async throws {
         for _ in 0..<20 { try await self.loop.run {} }
     }

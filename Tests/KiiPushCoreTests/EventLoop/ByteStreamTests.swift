@@ -158,7 +158,6 @@ import Testing
             let unsent = stream.unsentBytes
             loop.setTurnDelegate(
                 TurnLog(log) {
-                    // Nothing is sent before the commit.
                     #expect(stream.unsentBytes == unsent)
                     stream.send(Array("second".utf8))
                     loop.setTurnDelegate(nil)

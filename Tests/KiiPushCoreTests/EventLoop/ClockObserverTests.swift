@@ -38,7 +38,6 @@ import Testing
             }
         }
         let loop = try EventLoop.patient()
-        // The loops of other tests have alarms too.
         #expect(try alarms() >= 1)
         loop.shutdown()
     }

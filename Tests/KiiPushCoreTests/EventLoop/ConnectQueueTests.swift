@@ -28,7 +28,6 @@ import Testing
             self.accepted.append(try await onThread { Glibc.accept(listener, nil, nil) })
         }
 
-        /// The number of connections that wait to be accepted. Accepts them.
         func acceptAll() -> Int {
             var count = 0
             var request = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
@@ -39,7 +38,6 @@ import Testing
             return count
         }
 
-        /// Closes the oldest connection.
         func hangUp() { close(self.accepted.removeFirst()) }
     }
 
@@ -88,7 +86,6 @@ import Testing
             #expect(number < count + limit)
             ended.append(number)
             guard count + limit < 5 else { continue }
-            // Only the next waiting stream begins.
             try await peer.accept()
             try await self.connectElsewhere(loop)
             try #require(peer.acceptAll() == 0)

@@ -4,7 +4,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Requests on a connection that libcurl kept after an earlier request.
 @Suite struct ConnectionReuseTests {
     let loop: EventLoop
 

@@ -68,7 +68,7 @@ import Testing
         await probe.connected()
         probe.send("desrever\n")
         #expect(await probe.text(9) == "reversed\n")
-        // The server handles one connection at a time.
+        // `openssl s_server` handles one connection at a time.
         probe.use { $0.close() }
         var wrongName = try await StreamProbe(loop, .tls(host: "broker.invalid", port: 8883))
         #expect(await wrongName.closed()?.code == .certificateNotTrusted)

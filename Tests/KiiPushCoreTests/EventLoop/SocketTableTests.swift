@@ -25,7 +25,6 @@ import Testing
         #expect(send(lostPeer, [1], 1, 0) == 1)
         #expect(table.wait(milliseconds: 0) == 1)
         #expect(table.wait(milliseconds: 0) == 0)
-        // The table still watches the other sockets.
         #expect(send(watchedPeer, [1], 1, 0) == 1)
         #expect(table.wait(milliseconds: 0) == 1)
         for descriptor in [lostPeer, watched, watchedPeer, inherited] { close(descriptor) }

@@ -163,7 +163,6 @@ import Testing
         }
     }
 
-    /// Without a file for the key, the loop takes the key from the certificate's file.
     @Test func aKeyMayBeInTheCertificatesFile() async throws {
         let path = self.authority.path
         let both = try ["server.pem", "server.key"].map { try String(contentsOfFile: path + "/" + $0, encoding: .utf8) }

@@ -163,8 +163,8 @@ import Testing
 
     @Test func aConnectionThatTheServerHasClosedMeanwhileIsReplaced() async throws {
         let server = try LoopbackServer { connection in
-            // The server answers one request per connection. The answer arrives together with the end: a client with an
-            // earlier answer would use the connection again.
+            // The server answers one request per connection. The answer and the end arrive together, because the client
+            // might otherwise use the connection again.
             connection.cork()
             if connection.readRequest() != nil { connection.write(response("x")) }
         }

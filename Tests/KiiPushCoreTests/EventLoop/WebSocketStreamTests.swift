@@ -12,7 +12,6 @@ import Testing
         .webSocket(host: "127.0.0.1", port: server.port, usesTLS: false)
     }
 
-    /// Reads the request of a client and answers it.
     private static func accept(_ connection: LoopbackConnection) -> Bool {
         var invitation = WebSocketInvitation()
         while true {
@@ -24,7 +23,7 @@ import Testing
         }
     }
 
-    /// The next bytes of a client's frames; `nil` when the client is gone.
+    /// The next bytes from the client's frames; `nil` after its end.
     private static func receive(_ connection: LoopbackConnection, _ decoder: inout WebSocketDecoder) -> [UInt8]? {
         var bytes = connection.read()
         guard !bytes.isEmpty else { return nil }
@@ -52,7 +51,7 @@ import Testing
         var random = SeededGenerator(seed: 3)
         let bytes = (0..<(1 << 20)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         var probe = try await StreamProbe(self.loop, Self.target(server))
-        // Before the WebSocket is open: kept.
+        // Sent before the WebSocket is open, so the stream keeps these bytes until then.
         probe.use { [piece = Array(bytes[..<5])] in $0.send(piece) }
         await probe.connected()
         var start = 5
@@ -71,7 +70,7 @@ import Testing
             connection.write([0x89, 3, 7, 8, 9, 0x82, 1, 5])
             for size in [3, 2] {
                 var frame = connection.readExactly(6 + size)
-                // Its header, and its payload without the mask.
+                // Keeps the frame's header and its unmasked payload.
                 for index in 0..<size { frame[6 + index] ^= frame[2 + index % 4] }
                 continuation.yield(Array(frame[..<2] + frame[6...]))
             }
@@ -116,7 +115,7 @@ import Testing
         defer { loop.shutdown() }
         var probe = try await StreamProbe(loop, Self.target(server))
         let error = await probe.closed()
-        // A busy machine may not even connect in time.
+        // On a busy machine, even the TCP connection may take too long.
         #expect(error?.code == .timedOut)
     }
 

@@ -7,7 +7,6 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// A handler's SQL commits exactly when its answer commits.
 @Suite struct CommittingTests {
     private static let table = """
         CREATE SCHEMA app; CREATE TABLE app.seen (n bigint NOT NULL, note text);

@@ -3,13 +3,11 @@ import Testing
 
 @testable import KiiPushPostgres
 
-/// A gateway's decisions about its shards, without a database.
 @Suite struct FleetPlanTests {
     private func row(_ name: String, in shard: Int64, _ declaration: String = "{}", leaving: Bool = false) -> FleetRow {
         FleetRow(name: name, shard: shard, declaration: declaration, isLeaving: leaving)
     }
 
-    /// A gateway with these shards, and one agent in each.
     private func plan(_ shards: ClosedRange<Int64>) -> FleetPlan {
         var plan = FleetPlan()
         let revisions = Dictionary(uniqueKeysWithValues: shards.map { ($0, Int64(0)) })
@@ -37,7 +35,6 @@ import Testing
         // The end of an agent releases its shard and lets the next agent stop.
         let next = plan.ended("agent-21")
         #expect(next == [.stop(agent: "agent-37"), .release([21])])
-        // The plan does not repeat its steps.
         #expect(plan.renewed(share: 20, gateways: 2, shards: self.revisions(1...40)).isEmpty)
         #expect(plan.released([21]).isEmpty)
         for number in 22...40 { _ = plan.ended("agent-\(number)") }
@@ -77,7 +74,6 @@ import Testing
         #expect(plan.read([changed], number: 2) == [.stop(agent: "agent-1")])
         // The agent may have saved its state until its end, so the shard is read again.
         #expect(plan.ended("agent-1") == [.read([1], number: 3)])
-        // The plan ignores the answer to an earlier read.
         #expect(plan.read([], number: 2).isEmpty)
         #expect(plan.read([changed], number: 3) == [.start(changed)])
         #expect(plan.renewed(share: 9, gateways: 1, shards: [1: 1]).isEmpty)
@@ -144,7 +140,7 @@ import Testing
         #expect(plan.renewed(share: 2, gateways: 1, shards: shards) == [.read([2], number: 3)])
     }
 
-    /// A late answer about a shard that the gateway lost is ignored.
+    /// A late answer about a lost shard is ignored.
     @Test func aShardThatIsLostStopsItsAgents() {
         var plan = self.plan(1...2)
         #expect(plan.renewed(share: 9, gateways: 1, shards: [2: 0]) == [.stop(agent: "agent-1")])

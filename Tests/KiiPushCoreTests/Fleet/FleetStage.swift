@@ -8,7 +8,6 @@ import TestSupport
 
 /// Gateways of a fleet in this process, with one database, one emulator and its broker.
 final class FleetStage: Sendable {
-    /// The number of times that each agent handled each message.
     private struct Handled {
         var counts: [String: [Int64: Int]] = [:]
         var total = 0
@@ -41,7 +40,6 @@ final class FleetStage: Sendable {
         }
     }
 
-    /// The declaration of an agent.
     func agent(_ name: String, account: KiiAccount = .pseudoUser) -> PushAgent.Configuration {
         var agent = PushAgent.Configuration(
             name: name, app: self.emulator.app, account: account, subscriptions: [.topic(self.topic)])
@@ -49,7 +47,6 @@ final class FleetStage: Sendable {
         return agent
     }
 
-    /// The counts if each agent handled each message once.
     static func each(_ agents: Int, _ numbers: ClosedRange<Int64>) -> [String: [Int64: Int]] {
         Dictionary(
             uniqueKeysWithValues: (1...agents).map { agent in
@@ -57,7 +54,6 @@ final class FleetStage: Sendable {
             })
     }
 
-    /// Declares agents, all with a subscription to the same topic.
     func declare(_ count: Int) async throws {
         try await self.admin { try await $0.createTopic(self.topic) }
         try await self.fleet.add((1...count).map { self.agent("agent-\($0)") })
@@ -80,7 +76,6 @@ final class FleetStage: Sendable {
 
     func sql(_ text: String) async throws -> String { try await PostgresServer.run(text, at: self.target) }
 
-    /// - Parameter handle: handles a message of an agent.
     func begin(
         _ gateway: String, lease: Duration = .seconds(30), grace: Duration? = nil, isStrictlyOrdered: Bool = false,
         _ handle: @escaping @Sendable (String, Int64, DeliveryContext, FetchCompletion) -> Void = { $3(.newData) }
@@ -99,7 +94,6 @@ final class FleetStage: Sendable {
         return RunningGateway(runtime: runtime, events: events.stream, receiving: receiving)
     }
 
-    /// Starts a gateway for all databases.
     func receive(as gateway: String) -> Task<Void, any Error> {
         Task {
             try await self.fleet.receive(
@@ -150,29 +144,23 @@ final class FleetStage: Sendable {
     }
     func waitForMessages(_ count: Int) async throws { try await self.wait { $0.total >= count } }
 
-    /// Waits until this number of messages is done in the database.
     func waitForVerdicts(_ count: Int) async throws {
         try await self.wait(until: "(SELECT count(*) FROM kii_push.message WHERE state = 4) = \(count)")
     }
 
-    /// Waits until this number of messages is in the database, in any state.
     func waitForRows(_ count: Int) async throws {
         try await self.wait(until: "(SELECT count(*) FROM kii_push.message) = \(count)")
     }
 
-    /// Waits until `condition`, in SQL, is true.
     func wait(until condition: String) async throws {
         try await PostgresServer.wait(until: condition, at: self.target)
     }
 
-    /// Waits until the status of the fleet's gateways satisfies `isReached`.
     func waitForGateways(_ isReached: ([FleetStatus.Gateway]) -> Bool) async throws {
         while try await !isReached(self.fleet.status().gateways) { try await Task.sleep(for: .milliseconds(10)) }
     }
 
-    /// The number of times that each agent handled each message.
     var counts: [String: [Int64: Int]] { self.handled.withLock { $0.counts } }
-    /// The number of users that each agent has registered.
     var users: [Int] { self.handled.withLock { $0.principals.values.map(\.count) } }
 }
 
@@ -191,7 +179,6 @@ struct RunningGateway: Sendable {
         try await self.first { if case .holding(count, _, _) = $0 { true } else { false } }
     }
 
-    /// Ends the gateway as SIGTERM does.
     func end() async throws {
         self.receiving.cancel()
         try await self.receiving.value
@@ -199,7 +186,6 @@ struct RunningGateway: Sendable {
     }
 }
 
-/// Passes the number in each message to a closure.
 final class NumberHandler: RemoteNotificationHandler {
     private let handle: @Sendable (Int64, DeliveryContext, FetchCompletion) -> Void
 

@@ -6,7 +6,6 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// Gateways that share a real database, with a real broker and the emulator's pushes.
 @Suite struct FleetTests {
     @Test func whoJoinsTakesItsShareAndWhoLeavesHandsOverAll() async throws {
         try await FleetStage.run { stage in
@@ -68,7 +67,6 @@ import Testing
             let names = ["gone-lately", "last", "stopped-lately"]
             try await stage.waitForGateways { $0.map(\.name) == names }
             #expect(try await stage.sql("SELECT sum(received), sum(duplicates) FROM kii_push.gateway") == before)
-            // A gateway may use the forgotten name again.
             let again = try stage.begin("gone")
             try await again.waitForShards(512)
             try await again.end()
@@ -195,7 +193,6 @@ import Testing
             try await stage.send(1...3)
             try await stage.waitForMessages(3)
             try await stage.waitForVerdicts(3)
-            // A gateway can also end while the database does not answer.
             let next = try await backend()
             kill(next, SIGSTOP)
             gateway.receiving.cancel()
@@ -317,7 +314,6 @@ import Testing
             #expect(!text.contains("stop it"), "\(text)")
             await second.runtime.shutdown()
             try await first.end()
-            // The name is free as soon as its gateway ends.
             let third = try stage.begin("gateway")
             try await third.waitForShards(1024)
             try await third.end()
@@ -345,14 +341,12 @@ import Testing
                 #expect(reason.contains("declare one agent alone"), "\(reason)")
                 #expect(pause == .seconds(seconds))
             }
-            // A declaration that another program wrote.
             try await PostgresServer.run(
                 "SELECT FROM kii_push.declare_agent('lamp-3', '{\"app\": 1}')", at: stage.target)
             let refused = try await gateway.first { if case .agentFailed("lamp-3", _, _) = $0 { true } else { false } }
             #expect(refused == .agentFailed(name: "lamp-3", reason: "/account is missing", retryIn: nil))
             for name in ["lamp-1", "lamp-3"] { #expect(try await stage.fleet.remove(agent: name)) }
             #expect(try await !stage.fleet.remove(agent: "nobody"))
-            // After the first agent of the thing is removed, the second one receives.
             try await stage.waitForSubscriptions(of: 3)
             #expect(try await stage.fleet.agents() == ["agent-1", "lamp-2"])
             try await stage.send(1...3)

@@ -6,7 +6,7 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// A person's requests to the gateways. The gateway that has the message carries out the request.
+/// A person's requests. The gateway that has the message carries out the request.
 @Suite struct RequestTests {
     private static let patience: Duration = .seconds(120)
 

@@ -6,7 +6,6 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// A fleet whose agents are spread over independent databases.
 @Suite struct SeveralDatabasesTests {
     @Test func oneThatIsAwayStopsItsOwnAgentsOnly() async throws {
         try await FleetStage.run(databases: 2) { stage in

@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The rows of the table `event`.
 @Suite struct EventTableTests {
     private static let base = Timestamp.at(1000)
 
@@ -24,7 +23,6 @@ import Testing
         ("19, NULL, NULL, NULL, NULL", .retried),
     ]
 
-    /// An inbox with one message, and its file.
     private func fixture(events: Int = 0) throws -> (inbox: Inbox, file: SQLiteFile, InboxFixture) {
         let fixture = try InboxFixture()
         let inbox = try fixture.open()
@@ -34,7 +32,6 @@ import Testing
         return (inbox, file, fixture)
     }
 
-    /// Makes the change that writes this event.
     private func write(_ kind: MessageEvent.Kind, into inbox: Inbox, at now: Timestamp) throws {
         var change = MessageChange(sequence: 1, state: .inHand)
         change.attempt = kind.parts.attempt.map { .init(number: $0) }
@@ -85,7 +82,7 @@ import Testing
         let record = try #require(try inbox.record(1))
         #expect(record.events.dropFirst().map(\.kind) == Self.golden.map(\.1))
         #expect(record.missing == [.storing])
-        // A missing row makes later events missing, and the count limits the rows that are read.
+        // Later events are missing if a row is missing. The column `events` limits the rows that are read.
         try file.execute("DELETE FROM event WHERE number = 3")
         #expect(try inbox.record(1)?.events.count == Self.golden.count)
         #expect(try inbox.record(1)?.missing == [.storing, .laterEvents])
@@ -139,7 +136,6 @@ import Testing
         }
     }
 
-    /// Even with a wrong count of events, new events are written.
     @Test func writesOverWhatStandsInItsPlace() throws {
         let (inbox, file, _) = try self.fixture(events: 0)
         try file.execute("INSERT INTO event VALUES (1, 1, 1000001, 4, NULL, NULL, NULL, NULL)")

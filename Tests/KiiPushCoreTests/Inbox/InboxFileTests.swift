@@ -57,7 +57,6 @@ import Testing
             let error = #expect(throws: InboxError.self) { try inbox.insert([.sample()]) }
             exit(error?.kind == .notPermitted ? 0 : 2)
         }
-        // A reader does not disturb the owner.
         #expect(try inbox.insert([.sample()]) == [3])
     }
 
@@ -204,7 +203,6 @@ import Testing
         #expect(error?.advice.contains("disk") == true)
         #expect(inbox.counts == before)
         #expect(try inbox.rows(.inHand, limit: 1000).count == 1)
-        // The same kind of transaction succeeds when it fits.
         #expect(try inbox.insert(Array(rows.prefix(3))) == [2, 3, 4])
         #expect(try fixture.open { $0.maximumFileBytes = 8 << 20 }.insert(rows).count == 100)
     }

@@ -7,13 +7,12 @@ extension InboxFixture {
 
     func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: self.directory).sorted() }
 
-    /// The number of the first page of a table or index, from 1.
     func rootPage(of name: String) throws -> Int {
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'"
         return Int(try SQLiteFile(self.path, for: .reading).integer(sql))
     }
 
-    /// Overwrites the page that contains `text`. The file must be closed.
+    /// The file must be closed.
     func damage(pageWith text: String) throws {
         let data = try Data(contentsOf: URL(filePath: self.path))
         let range = try #require(data.range(of: Data(text.utf8)))
@@ -27,7 +26,7 @@ extension InboxFixture {
         }
     }
 
-    /// Changes the bytes of the file, which must be closed.
+    /// The file must be closed.
     func change(_ change: (inout [UInt8]) -> Void) throws {
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: self.path)))
         change(&bytes)

@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A temporary directory for one test.
 final class InboxFixture {
     let directory: String
     let path: String
@@ -51,7 +50,7 @@ extension StoredMessage {
 }
 
 extension Inbox {
-    /// Stores rows, and creates the installations that they need.
+    /// Creates the rows' installations first if necessary.
     @discardableResult
     func insert(_ rows: [StoredMessage]) throws(InboxError) -> [Int64] {
         let last = rows.map(\.installation).max() ?? 0
@@ -77,9 +76,7 @@ extension Inbox {
 }
 
 extension InboxFixture {
-    /// Overwrites four bytes of the file's header with a big-endian number.
-    ///
-    /// Offset 60 is the user version, 68 the application ID (SQLite's file format, section 1.3).
+    /// - Parameter offset: 60 is the user version, 68 the application ID (SQLite's file format, section 1.3).
     func patchHeader(at offset: Int, _ value: UInt32) throws {
         var data = try Data(contentsOf: URL(filePath: self.path))
         withUnsafeBytes(of: value.bigEndian) { data.replaceSubrange(offset..<(offset + 4), with: $0) }

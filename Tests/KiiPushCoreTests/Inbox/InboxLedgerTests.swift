@@ -104,9 +104,8 @@ import Testing
     }
 }
 
-/// The expected ledger, computed in memory.
 private struct LedgerModel {
-    /// States by sequence. Pruned rows stay here as done.
+    /// Pruned rows stay here as done.
     var rows: [Int64: RowState] = [:]
     var last: Int64 = 0
     var duplicates: Int64 = 0
@@ -147,7 +146,6 @@ private struct LedgerModel {
                 self.rows[row.sequence] = .inHand
             }
         default:
-            // A done row stays done.
             guard let old = self.rows[sequence], old != .done else { return }
             let state = RowState.allCases.randomElement(using: &random) ?? .done
             if try transaction.update(MessageChange(sequence: sequence, state: state), at: now) != nil {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The mark beside the file, which shows losses that SQLite cannot notice.
 @Suite struct InboxMarkTests {
     private func mark(_ fixture: InboxFixture) -> InboxMark? { InboxMark(ofInboxAt: fixture.path) }
 

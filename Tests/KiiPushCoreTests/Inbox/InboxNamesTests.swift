@@ -2,8 +2,7 @@ import Glibc
 import KiiPushCore
 import Testing
 
-/// A reader opens a file and its logs by name, one after another. A lock keeps others from replacing the files
-/// meanwhile.
+/// A reader opens a file and its logs by name, one after another. A lock keeps the inbox from replacing them meanwhile.
 @Suite struct InboxNamesTests {
     private let fixture: InboxFixture
     private let configuration: Inbox.Configuration
@@ -53,7 +52,6 @@ import Testing
     }
 }
 
-/// A lock of a directory, as another process would hold it.
 private final class DirectoryLock {
     private let descriptor: Int32
 

@@ -3,7 +3,6 @@ import TestSupport
 import Testing
 
 extension MessageChange {
-    /// The change that delivery makes when the user opens a notification.
     static func opened(_ sequence: Int64, by choice: String) -> MessageChange {
         var change = MessageChange(sequence: sequence, state: .waiting)
         let message = StoredMessage(sequence: sequence, installation: 1, topic: "", payload: [], receivedAt: .at(1000))
@@ -12,7 +11,6 @@ extension MessageChange {
     }
 }
 
-/// The inbox's record of a user's reaction to a notification.
 @Suite struct InboxOpeningTests {
     @Test(arguments: [RowState.presented, .done, .dead, .retry, .waiting])
     func whatTheUserOpensWaitsWithItsAttemptsForgotten(state: RowState) throws {
@@ -46,7 +44,6 @@ extension MessageChange {
         #expect(row.crashes == 1)
         #expect(row.openedBy == .open)
         #expect(inbox.messageLedger.running == 1)
-        // The opening stays recorded when the attempt ends.
         try inbox.update(MessageChange(sequence: 1, state: .retry, attempts: 3))
         #expect(try inbox.row(1)?.openedBy == .open)
     }

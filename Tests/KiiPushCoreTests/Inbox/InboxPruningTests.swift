@@ -24,7 +24,6 @@ import Testing
         try inbox.update(MessageChange(sequence: 4, state: .done), at: .at(100))
         #expect(try self.prune(inbox, at: .at(24 * 3600 + 2)) == 0)
         #expect(try self.sequences(inbox) == [2, 4, 5, 6])
-        // The next sweep for old rows comes a minute after the last sweep.
         #expect(try self.prune(inbox, at: .at(24 * 3600 + 61)) == 0)
         #expect(try self.sequences(inbox) == [2, 4, 5, 6])
         #expect(try self.prune(inbox, at: .at(24 * 3600 + 101)) == 0)
@@ -90,7 +89,8 @@ import Testing
             steps += try self.prune(inbox, at: .at(2))
         }
         #expect(try self.sequences(inbox) == Array(1...3000) + Array(3701...4000))
-        // Passing 3000 rows takes 15 steps: one pass looks for old rows, another for rows beyond the limit.
+        // The waiting rows take 15 steps each time that the pruning passes them: once for old rows, once for rows
+        // beyond the limit.
         #expect((15...32).contains(steps))
     }
 
@@ -101,11 +101,12 @@ import Testing
         for sequence in (Int64(1)...1000).reversed() {
             try inbox.update(MessageChange(sequence: sequence, state: .done), at: .at(1))
             steps += try self.prune(inbox, at: .at(2))
-            // Before any row was passed, the first of two done rows by time of receipt goes.
+            // If the pruning had passed neither of two done rows, the row that was received first goes. Afterwards the
+            // row that was done first goes.
             #expect(try inbox.rows(.done, limit: 3).map(\.sequence) == [sequence == 999 ? 1000 : sequence])
         }
         #expect(steps < 32)
-        // The order also holds after a sweep, which starts passing anew.
+        // The limit also holds after a sweep for old rows, which forgets the rows passed so far.
         try inbox.update(MessageChange(sequence: 1200, state: .done), at: .at(100))
         _ = try self.prune(inbox, at: .at(100))
         #expect(inbox.counts[.done].rows == 1)
@@ -113,7 +114,6 @@ import Testing
 
     private static let row = StoredMessage.sample(bytes: 200 - 5 - Int(InboxCounts.rowOverhead))
 
-    /// An inbox that keeps at most this number of done rows like ``row``.
     private func bounded(rows: Int64) throws -> Inbox {
         var configuration = Inbox.Configuration()
         configuration.keepsDoneBytes = rows * 200

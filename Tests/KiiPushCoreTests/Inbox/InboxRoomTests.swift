@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The inbox's management of space on its disk.
 @Suite struct InboxRoomTests {
     private static func size(_ path: String) throws -> Int {
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
@@ -30,7 +29,6 @@ import Testing
         try self.fill(inbox, rows: 10, installation: keys[0], isProven: false)
         try self.fill(inbox, rows: 10, installation: keys[1], isProven: true)
         try inbox.insert([.sample(installation: keys[0])])
-        // A quarter of the done rows stays.
         #expect(try inbox.makeRoom(within: .seconds(600)) == 15)
         #expect(try inbox.rows(.done, limit: 100).map(\.sequence) == [6, 7, 8, 9, 10])
         #expect(try inbox.rows(.inHand, limit: 100).count == 1)

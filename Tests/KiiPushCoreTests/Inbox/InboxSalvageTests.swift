@@ -3,11 +3,10 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A new file replaces a damaged file and gets every message that is still readable.
 @Suite struct InboxSalvageTests {
     private static let now = Timestamp.at(5_000_000)
 
-    /// Stores 300 rows in all states. Each payload of 500 bytes contains the row's name.
+    /// Stores 300 rows in all states. Each payload contains the row's name.
     func fill(_ fixture: InboxFixture) throws -> (unfinished: [StoredMessage], ledger: MessageLedger) {
         let inbox = try fixture.open()
         let key = try inbox.transaction { transaction throws(InboxError) in
@@ -63,7 +62,6 @@ import Testing
         #expect(replacement.lost == 0)
         #expect(try self.unfinished(replacement) == before)
         #expect(replacement.messageLedger.received == ledger.received)
-        // No partial copy is left.
         #expect(try fixture.names().filter { $0.contains("partial") } == [])
     }
 
@@ -181,7 +179,6 @@ import Testing
         #expect(replacement.takenOver == before.count - lost)
         let taken = try self.unfinished(replacement)
         #expect(Set(taken.map(\.sequence)).isSubset(of: before.map(\.sequence)))
-        // Messages from before, between and after the damaged pages.
         #expect(taken.contains { $0.sequence < 140 } && taken.contains { (160...164).contains($0.sequence) })
         #expect(taken.contains { (180...289).contains($0.sequence) })
     }
@@ -370,7 +367,6 @@ import Testing
     }
 }
 
-/// The fate of the damaged file that this inbox replaced.
 extension Inbox {
     var keptPath: String { self.notices.last?.path ?? "" }
     var takenOver: Int { self.notices.last?.takenOver ?? -1 }

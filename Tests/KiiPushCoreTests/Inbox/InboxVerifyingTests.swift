@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Contradictions between an inbox's tables and indexes.
 @Suite struct InboxVerifyingTests {
     /// One bit of a row's source differs between index and table. A look-up by source would miss the row.
     @Test(arguments: [0, 15, 16, 40, 63])
@@ -51,7 +50,7 @@ import Testing
         return fixture
     }
 
-    /// A file with three waiting rows of one source. The second row was changed without its index.
+    /// Changes the second of three waiting rows without its index.
     private func file(changedBehindTheIndex change: String) throws -> InboxFixture {
         let fixture = try self.fixture()
         let select = "FROM sqlite_schema WHERE name = 'message_waiting'"

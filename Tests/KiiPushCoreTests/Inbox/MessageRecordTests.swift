@@ -89,7 +89,6 @@ import Testing
             for row in try inbox.rows(.waiting, limit: 1) + inbox.rows(.retry, limit: 1) {
                 try transaction.take(row, acknowledgedAt: .at(1002), at: .at(3000))
             }
-            // An earlier acknowledgement keeps its time.
             for row in try inbox.rows(.inHand, limit: 1) {
                 try transaction.take(row, acknowledgedAt: .at(1003), at: .at(3001))
             }

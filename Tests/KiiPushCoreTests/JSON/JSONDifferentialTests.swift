@@ -83,7 +83,7 @@ private func foundationValue(_ text: String) throws -> Any {
     try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
 }
 
-/// Whether Foundation's object equals a value. Numbers may differ by rounding.
+/// Numbers may differ by rounding.
 private func matches(_ ours: JSONValue, _ theirs: Any) -> Bool {
     switch theirs {
     case let string as String: return ours.string == string

@@ -1,12 +1,10 @@
 import SeededNumbers
 
-/// Generates documents of all shapes, and damages them.
 enum JSONGenerator {
     static func document(using generator: inout SeededGenerator) -> String {
         self.space(&generator) + self.value(depth: 0, &generator) + self.space(&generator)
     }
 
-    /// Changes one to three places: replaces, removes, inserts or doubles a byte, or cuts the end off.
     static func damage(_ bytes: inout [UInt8], using generator: inout SeededGenerator) {
         let alphabet = Array("{}[]\",:\\u09.eE+-truefalsn \n".utf8) + [0x01, 0x7F, 0x80, 0xC3, 0xE2, 0xED, 0xF0, 0xFF]
         for _ in 0..<Int.random(in: 1...3, using: &generator) where !bytes.isEmpty {

@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Errors of the reader name the rule, the pointer, the line and the column.
 @Suite struct JSONReaderTests {
     private static func document(_ text: String) throws(JSONMemberError) -> JSONDocument {
         try JSONDocument(strict: Array(text.utf8))

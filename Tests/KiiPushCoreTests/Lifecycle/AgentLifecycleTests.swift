@@ -4,7 +4,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Records the notifications that the lifecycle reports as opened.
 final class OpeningLog: OpenedNotificationHandler {
     private let texts = Locked<[String]>([])
 

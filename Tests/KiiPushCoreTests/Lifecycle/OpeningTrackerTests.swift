@@ -2,13 +2,12 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The recorded sequences call by call, and other events between the calls.
 @Suite struct OpeningTrackerTests {
     private func opening(_ text: String, _ id: Int64 = 1, of installation: String? = nil) -> OpeningTracker.Opening {
         OpeningTracker.Opening(message: .alert(text), messageID: id, installationID: installation)
     }
 
-    /// The message that each call opens, by the tracker alone.
+    /// The message that each call opens, without an agent.
     private func trace(_ sequence: RecordedSequence) -> [String?] {
         var tracker = OpeningTracker()
         return sequence.calls.map { call in

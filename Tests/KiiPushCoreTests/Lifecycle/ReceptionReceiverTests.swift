@@ -10,7 +10,6 @@ extension StoredMessage {
     }
 }
 
-/// Delivery to a receiver with a lifecycle. Records badges and stored changes.
 private struct Reached {
     let fixture: DeliveryFixture
     let lifecycle: AgentLifecycle
@@ -126,7 +125,6 @@ private struct Reached {
         reached.deliver([.aps(1, Self.alert)])
         #expect(await calls.first(1) == ["1 background"])
         #expect(await reached.store.changes.first(1).map(\.verdict) == [.done(.newData)])
-        // The alert was never shown, so it cannot be opened.
         if let request = kept.withLock({ $0 }) { answered.add(request.respond(.opened(.open))) }
         #expect(answered.entries == (hasPresenter ? [false] : []))
     }

@@ -32,7 +32,6 @@ import Testing
         #expect(self.route(.notRunning, contentAvailable: keys.0, alert: keys.1) == .launch)
     }
 
-    /// Prints the table of the type's decisions, and compares it with the contract's table.
     @Test func theWholeTable() {
         var lines = ["state       content-available  alert  route"]
         for state in [LifecycleState.active, .inactive, .background, .notRunning] {

@@ -9,7 +9,6 @@ extension ReceivedMessage {
         return message
     }
 
-    /// The text of the alert.
     var text: String { self.content?.alert?.body ?? "" }
 }
 
@@ -61,7 +60,6 @@ struct RecordedSequence: Sendable, CustomStringConvertible {
             opensDuring: nil),
     ]
 
-    /// The state before the first call.
     var firstState: LifecycleState {
         switch self.calls.first {
         case .didFinishLaunching(_, in: let state): state

@@ -87,7 +87,7 @@ struct Conversation {
         self.step { $0.disconnect(into: &$1) }
     }
 
-    /// The time of the next timer, in milliseconds.
+    /// In milliseconds.
     var deadline: Int? {
         self.session.nextDeadline.map { Int($0.nanoseconds / 1_000_000) }
     }
@@ -109,7 +109,7 @@ extension MonotonicInstant {
 }
 
 extension MQTTPacket {
-    /// The packet's bytes; empty if it cannot be encoded.
+    /// Empty if the packet cannot be encoded.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         try? self.encode(into: &bytes)
@@ -136,12 +136,10 @@ extension MQTTPacket {
         )
     }
 
-    /// The SUBSCRIBE that follows CONNACK in these tests.
     static func subscribe(_ qos: QoS = .atLeastOnce) -> MQTTPacket {
         .subscribe(MQTTSubscribe(packetID: 1, entries: [MQTTSubscribe.Entry(filter: "t", qos: qos)]))
     }
 
-    /// The CONNECT of these tests.
     static func connect(_ version: MQTTVersion = .v3_1_1, cleanSession: Bool = false) -> MQTTPacket {
         .connect(MQTTConnect(version: version, clientID: "t", cleanSession: cleanSession, keepAlive: 60))
     }

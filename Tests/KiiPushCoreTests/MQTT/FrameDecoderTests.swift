@@ -3,7 +3,6 @@ import SeededNumbers
 import Testing
 
 @Suite struct FrameDecoderTests {
-    /// A frame as the decoder returned it.
     struct Frame: Equatable {
         var type: MQTTPacketType
         var remainingLength: Int
@@ -204,7 +203,7 @@ import Testing
         }
     }
 
-    // MARK: - Anything at all
+    // MARK: - Random bytes
 
     /// For any bytes, the decoder returns frames or throws. Splitting the bytes differently gives the same result.
     @Test(arguments: 0..<200)

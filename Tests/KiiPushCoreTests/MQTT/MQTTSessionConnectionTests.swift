@@ -159,7 +159,7 @@ import Testing
         client.session.transportClosed()
         _ = client.open()
         #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew), .event(.sessionLost), .sent(.subscribe())])
-        // Before SUBACK the new session holds nothing that could be lost.
+        // Before SUBACK the new session has nothing to lose.
         client.session.transportClosed()
         _ = client.open()
         #expect(client.broker(.accepted()) == [.event(.sessionMayBeNew), .sent(.subscribe())])

@@ -4,7 +4,6 @@ import SeededNumbers
 import Testing
 
 @Suite struct MQTTSessionRandomTests {
-    /// A random packet of a broker, often an expected one.
     static func packets(_ random: inout SeededGenerator) -> [MQTTPacket] {
         let packetID = UInt16.random(in: 1...20, using: &random)
         switch Int.random(in: 0..<100, using: &random) {

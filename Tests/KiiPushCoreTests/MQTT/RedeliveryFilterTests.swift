@@ -8,7 +8,6 @@ struct Receiver {
     var filter = RedeliveryFilter()
     var rows: [(sequence: Int64, payload: [UInt8])] = []
 
-    /// The decision about a PUBLISH.
     enum Fate: Equatable {
         case stored(Int64)
         case repeats(Int64)
@@ -30,7 +29,7 @@ struct Receiver {
         if isGranted { _ = self.client.broker(.granted(.atLeastOnce)) }
     }
 
-    /// Receives packets in one turn, and acknowledges all messages at its end unless `acknowledging` is false.
+    /// Receives packets in one turn, and acknowledges their messages at its end unless `acknowledging` is false.
     @discardableResult
     mutating func turn(acknowledging: Bool = true, _ packets: MQTTPacket...) -> [Fate] {
         var fates: [Fate] = []
@@ -196,7 +195,6 @@ struct Receiver {
         #expect(
             receiver.turn(.publish("a", 1, duplicate: true), .publish("b", 2, duplicate: true))
                 == [.stored(3), .stored(4)])
-        // A redelivery on the same connection is still recognised.
         #expect(receiver.turn(acknowledging: false, .publish("c", 3)) == [.stored(5)])
         #expect(receiver.turn(acknowledging: false, .publish("c", 3, duplicate: true)) == [.repeats(5)])
     }
@@ -233,7 +231,7 @@ struct Receiver {
                 == [.stored(4), .stored(5)])
     }
 
-    /// The same broker, before a new message has shown that it reuses packet IDs.
+    /// A broker that reuses packet IDs, before a new message has shown the reuse.
     @Test func anIdentifierThatWasUsedAgainShowsItselfAmongTheRepeatedOnes() {
         var receiver = Receiver()
         receiver.turn(.publish("same", 1), .publish("b", 2), .publish("c", 3))

@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// A payload as one of Kii's networks renders it, with the expected values.
 struct GoldenPayload: Sendable, CustomTestStringConvertible {
     var text: String
     var kind: ReceivedMessage.Kind

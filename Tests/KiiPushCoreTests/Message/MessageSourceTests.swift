@@ -2,7 +2,7 @@ import KiiPushCore
 import Testing
 
 @Suite struct MessageSourceTests {
-    /// The table of object resolution. Each row is tested with long and with short keys.
+    /// Each row of the table of object resolution is tested with long and with short keys.
     @Test(arguments: [
         Row([.bucketID: "b", .objectID: "o"]),
         Row([.bucketID: "b", .objectID: "o", .scopeType: ""]),

@@ -91,7 +91,6 @@ import Testing
         #expect("\(content.findings[0])" == #"left out: "/aps/alert/loc-args/1" is a number, not a string"#)
     }
 
-    /// The push is still valid.
     @Test(arguments: [
         #"{"alert":"x","badge":"1"}"#, #"{"alert":"x","content-available":"1"}"#, #"{"alert":{"body":"x","title":7}}"#,
         #"{"alert":{"body":"x","loc-args":["a",1]}}"#, #"{"alert":"x","sound":[],"category":{},"thread-id":false}"#,

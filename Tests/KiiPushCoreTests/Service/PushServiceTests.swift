@@ -5,7 +5,7 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Reactions of `PushService` to ends and events. Integration tests cover its signals.
+/// Integration tests cover signals.
 @Suite(.ownThreads) struct PushServiceTests {
     private static func refusal(_ status: Int, _ code: String? = nil) -> KiiError {
         KiiError(operation: KiiOperation(method: .get, path: "/"), status: status, errorCode: code)

@@ -6,7 +6,6 @@ import Testing
 @testable import KiiPushCore
 
 @Suite(.ownThreads) struct WatchdogTests {
-    /// Events, in order.
     private final class Record: Sendable {
         let lines = Locked<[String]>([])
         func note(_ line: String) { self.lines.withLock { $0.append(line) } }
@@ -32,7 +31,6 @@ import Testing
     }
 
     @Test(arguments: [
-        // Offline: the agent keeps trying.
         (AgentHealth(), Duration.zero, nil),
         (AgentHealth(brokerSilence: .seconds(80)), .seconds(30), nil),
         (AgentHealth(brokerSilence: .seconds(101)), .zero, "the broker has not been heard for 101 s"),
@@ -66,7 +64,6 @@ import Testing
         ) { _, _ in .noData }
         let gate = DispatchSemaphore(value: 0)
         let record = Record()
-        // The network thread waits for the semaphore.
         #expect(runtime.loop.submit { gate.wait() })
         let health = Task {
             let health = try await agent.health()

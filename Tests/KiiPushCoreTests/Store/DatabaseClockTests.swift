@@ -5,7 +5,6 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// The times that a gateway writes if its machine's clock is wrong.
 @Suite struct DatabaseClockTests {
     @Test(arguments: [86_400_000, -86_400_000] as [Int64]) func aWrongClockWritesRightTimes(lead: Int64) async throws {
         let clocks = Clocks(

@@ -2,7 +2,6 @@ import Testing
 
 @testable import KiiPushCore
 
-/// Behaviour of stores that outlive their process.
 @Suite struct DurableStoreTests {
     @Test(arguments: StoreKind.durable) func theNextProcessFindsWhatTheLastOneHad(_ kind: StoreKind) async throws {
         try await withStorePlace(kind) { place in
@@ -32,7 +31,6 @@ import Testing
             let key = try await store.installation("a")
             let message = TestMessage(TestLink(installation: key))
             let rows = try await store.receive(message.with { $0.payload = [0xFF, 0, 1] }, message)
-            // A reason may be any text.
             try await store.change(.change(rows[1], of: key, .dead(.rejected("no\0\u{1F600}")), attempts: 2))
             let letters: [MessageRecord] = try await store.ask { $0.deadLetters(after: 0, limit: 10, completion: $1) }
             #expect(letters.map(\.messageID) == rows)
@@ -122,7 +120,6 @@ import Testing
 }
 
 extension Arrival {
-    /// The size that the store counts for the arrival's row.
     fileprivate var rowBytesForTests: Int64 {
         InboxCounts.bytes(topic: self.message.topic.utf8.count, payload: self.message.payload.count)
     }

@@ -3,7 +3,6 @@ import Testing
 
 @testable import KiiPushPostgres
 
-/// The options that the gateway adds to an address to secure the connection to another machine.
 @Suite struct PostgresAddressTests {
     @Test(arguments: [
         "host=db.invalid ssl_min_protocol_version=''", "postgres://db.invalid/kii?ssl_min_protocol_version=",

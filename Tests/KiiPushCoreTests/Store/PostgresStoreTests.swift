@@ -7,7 +7,6 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// Behaviour that only a store in a network needs.
 @Suite struct PostgresStoreTests {
     /// The connection breaks at random moments. The reported outcomes must equal the contents of the tables.
     @Test func aTurnWithoutAnAnswerIsNeitherLostNorWrittenTwice() async throws {
@@ -167,7 +166,8 @@ import Testing
         #expect(try await server.run("SELECT sequence FROM kii_push.message", in: "test1") == "\(rows[0])\n")
     }
 
-    /// A broken connection had sent a turn that the server has not started when the store asks for the turn's outcome.
+    /// The connection broke after it had sent a turn. The server has not started this turn when the store asks for its
+    /// outcome.
     @Test func whatComesToTheServerLateIsRefused() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open()
@@ -239,7 +239,6 @@ import Testing
             #expect(error?.kind == .fenced)
             #expect(try await second.answer(.suspects(after: 0), of: key).messages.count == 1)
             #expect(try await second.receive(message).count == 1)
-            // The check also holds after a reconnect.
             try await first.read { ($0 as? PostgresStore)?.connection?.breaks() }
             var kind: InboxError.Kind?
             while kind != .fenced {

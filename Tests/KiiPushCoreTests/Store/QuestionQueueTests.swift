@@ -27,7 +27,6 @@ import Testing
                 (store as? PostgresStore)?.renew { _ in answers.add("renewed") }
             }
             await done.value()
-            // A refused question does not affect the others.
             #expect(answers.entries.filter { $0 == "key" }.count == 299)
             #expect(answers.entries.filter { $0 == "\(InboxError.Kind.ofAnother)" }.count == 1)
             let renewal = try #require(answers.entries.firstIndex(of: "renewed"))

@@ -10,7 +10,6 @@ import Testing
             let links = keys.map { TestLink(installation: $0) }
             let rows = try await store.receive(
                 TestMessage(links[0]), TestMessage(links[1]), TestMessage(links[0]), TestMessage(links[1]))
-            /// The numbers of rows that the brokers may repeat, by installation.
             func counts() async throws -> [Int] {
                 [try await store.unproven(keys[0]).count, try await store.unproven(keys[1]).count]
             }
@@ -192,7 +191,6 @@ import Testing
             try await store.change(.change(row, of: key, .setAside))
             #expect(try await store.answer(.source(TestMessage.source(), before: nil), of: key).messages == [])
             #expect(try await store.answer(.unsettled(after: 0), of: key).messages.map(\.sequence) == [row])
-            // A person may retry a deferred message.
             #expect(try await store.answer(.row(row), of: key).messages.map(\.sequence) == [row])
             #expect(try await store.answer(.row(row), of: key).messages == [])
         }
@@ -239,7 +237,6 @@ import Testing
         }
     }
 
-    /// The second change of a message in a turn follows the first.
     @Test(arguments: StoreKind.all) func changesOfOneMessageComeInOrder(_ kind: StoreKind) async throws {
         try await withStorePlace(kind) { place in
             let store = try await place.open()
@@ -251,7 +248,6 @@ import Testing
                 .change(rows[1], of: key, .done(.noData)), .change(rows[0], of: key, .done(.newData), attempts: 2))
             let ledger = try await store.ledger()
             #expect([ledger.done, ledger.waiting] == [2, 0])
-            // The change concerns a message that does not exist.
             try await store.change(.change(rows[1] + 1, of: key, .done(.newData)))
             #expect(try await store.ledger() == ledger)
         }

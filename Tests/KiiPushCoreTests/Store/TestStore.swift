@@ -5,14 +5,12 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// The place where a store keeps its messages.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case memory, file, postgres
 
     var testDescription: String { self.rawValue }
     var isDurable: Bool { self != .memory }
 
-    /// The kinds that this build supports.
     static let all: [StoreKind] = {
         #if Postgres
         StoreKind.allCases
@@ -23,7 +21,7 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     static let durable = StoreKind.all.filter(\.isDurable)
 }
 
-/// A place in which one process after another may open a store.
+/// One process after another may open a store in this place.
 struct StorePlace: Sendable {
     let kind: StoreKind
     /// The path of a file, or the address of a database.
@@ -90,7 +88,6 @@ func withStorePlace(_ kind: StoreKind, _ body: (StorePlace) async throws -> Void
     }
 }
 
-/// A store on its own loop, with async calls.
 final class TestStore: Sendable {
     let loop: EventLoop
     private let store: LoopIsolated<any Store>
@@ -99,7 +96,6 @@ final class TestStore: Sendable {
 
     deinit { self.loop.shutdown() }
 
-    /// Ends the store as the end of its process does.
     func end() async throws {
         try await self.loop.run { [store] in store.value.close() }
         self.loop.shutdown()
@@ -148,7 +144,6 @@ final class TestStore: Sendable {
         return standing?.state
     }
 
-    /// Stores messages and returns the numbers of their rows.
     @discardableResult
     func receive(_ messages: TestMessage...) async throws -> [Int64] {
         let outcome = try await self.commit { Turn(arrivals: messages.map(\.arrival)) }
@@ -156,7 +151,6 @@ final class TestStore: Sendable {
     }
 }
 
-/// A message as the broker sends it.
 struct TestMessage: Sendable {
     var link: TestLink
     var source = "a"
@@ -186,7 +180,6 @@ struct TestMessage: Sendable {
         return arrival
     }
 
-    /// The number of the source `name`.
     static func source(_ name: String = "a") -> Int64 { StoredMessage.push(0, source: name).source ?? 0 }
 }
 

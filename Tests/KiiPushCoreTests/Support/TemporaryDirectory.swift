@@ -1,6 +1,5 @@
 import Foundation
 
-/// Runs `body` with a temporary directory.
 @discardableResult
 func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
     let directory = try makeTemporaryDirectory()
@@ -8,7 +7,6 @@ func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) throws ->
     return try body(directory)
 }
 
-/// The asynchronous form.
 @discardableResult
 func withTemporaryDirectory<Result>(_ body: (String) async throws -> Result) async throws -> Result {
     let directory = try makeTemporaryDirectory()

@@ -1,9 +1,8 @@
 import KiiPushCore
 import Testing
 
-/// Jumps that follow from the differences of three clocks.
 @Suite struct ClockWatchTests {
-    /// Reads the clocks after these seconds on each of them. Each clock has another start.
+    /// The seconds since the first reading, on each clock.
     private func look(
         _ watch: inout ClockWatch, _ monotonic: Double, _ sinceBoot: Double, _ calendar: Double
     ) -> ClockJump? {

@@ -119,9 +119,8 @@ private final class PollTurns: Sendable {
     struct Contents: Sendable {
         var turns = 0
         var messages: [Int] = []
-        /// Readable descriptors, by turn.
         var readable: [Set<Int32>] = []
-        /// `nil` until the end.
+        /// `nil` until the loop has ended.
         var unread: [Int]?
     }
 

@@ -5,7 +5,6 @@ import Testing
 
 /// Files that decide where secrets go. No other user may be able to change the file, or a folder or link in its path.
 @Suite struct TrustedFileTests {
-    /// Two nested folders with a file, and links to the file and the inner folder.
     private func withFile(_ body: (String) throws -> Void) throws {
         try withTemporaryDirectory { directory in
             try FileManager.default.createDirectory(

@@ -2,7 +2,6 @@ import KiiPushCore
 import SeededNumbers
 import Testing
 
-/// Compares the map with a dictionary.
 @Suite struct SequenceMapTests {
     @Test(arguments: [1, 2, 3] as [UInt64]) func holdsWhatADictionaryHolds(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

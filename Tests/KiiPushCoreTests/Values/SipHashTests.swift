@@ -21,7 +21,6 @@ import Testing
     @Test(arguments: Self.vectors)
     func isThatOfTheReference(count: Int, digest: String) {
         let bytes = (0..<UInt8(count)).map { $0 }
-        // The bytes in one piece, and in two pieces split anywhere.
         for split in 0...count {
             var hash = SipHash(key: Self.key)
             bytes[..<split].withUnsafeBytes { hash.append($0) }

@@ -3,7 +3,6 @@ import Testing
 
 /// Section numbers refer to RFC 6455.
 @Suite struct WebSocketDecoderTests {
-    /// The result of decoding a stream of bytes.
     struct Result: Equatable {
         var payload: [UInt8] = []
         var ping: [UInt8]?

@@ -11,8 +11,8 @@
 /// The seed decides all random choices.
 typedef struct simulated_disk simulated_disk;
 
-/// Makes it SQLite's default file system. Call it once, before any database is opened. Returns 0, else an error code of
-/// SQLite.
+/// Makes the simulated disk SQLite's default file system. Call it once, before any database is opened. Returns 0, else
+/// an error code of SQLite.
 int simulated_disk_register(void);
 
 simulated_disk *simulated_disk_create(uint64_t seed);

@@ -2,29 +2,23 @@ import Contract
 import KiiPushCore
 import Testing
 
-/// A client call for one of the contract's calls.
 struct ClientCall: Sendable, CustomTestStringConvertible {
-    /// The call's ID in the contract.
     var id: String
-    /// The method of ``KiiClient``, as named in the contract.
     var method: String
     /// The difference from other rows of the same call and method.
     var note = ""
-    /// Whether the method can make this variant of the call.
     var makes: @Sendable (Variant) -> Bool = { _ in true }
     /// Percent-encoded parameters of the path that differ from the contract's samples.
     var parameters: [String: String] = [:]
-    /// The query, with its question mark.
     var query = ""
-    /// The body, if it differs from the contract's sample.
+    /// `nil`: the contract's sample.
     var body: JSONValue?
-    /// The media type of the body, if it is not the contract's first.
+    /// `nil`: the contract's first.
     var mediaType: String?
-    /// The body of the reply, if it differs from the contract's sample.
+    /// `nil`: the contract's sample.
     var reply: JSONValue?
     /// The refusals that the method returns as a result instead of throwing them.
     var answers: Set<String> = []
-    /// Makes the call and checks its result.
     var call: @Sendable (KiiClient, Variant) async throws -> Void
 
     var testDescription: String { self.note.isEmpty ? "\(self.id) \(self.method)" : "\(self.id), \(self.note)" }

@@ -11,7 +11,6 @@ private let calls: [ClientCall] = [
     ClientCall.topicAccess, ClientCall.subscriptions, ClientCall.messages, ClientCall.objects, ClientCall.commands,
 ].flatMap { $0 }
 
-/// The client makes each call of the contract correctly, and reads each of its answers.
 @Suite struct ContractClientTests {
     @Test func everyCallOfTheContractIsMade() throws {
         let contract = try loaded.get()

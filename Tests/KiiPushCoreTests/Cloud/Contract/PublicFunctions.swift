@@ -1,13 +1,11 @@
-/// Finds the public functions of a source file.
 enum PublicFunctions {
-    /// The names in the form `name(label:_:)`, in the order of the source.
+    /// Names in the form `name(label:_:)`, in the order of the source.
     static func names(in source: String) -> [String] {
         source.matches(of: /public func ([A-Za-z]+)(?:<[^>]*>)?\(/).map { match in
             "\(match.output.1)(\(self.labels(source[match.range.upperBound...])))"
         }
     }
 
-    /// The labels of the parameters at the beginning of `text`, up to the closing parenthesis.
     private static func labels(_ text: Substring) -> String {
         var parameters: [Substring] = []
         var depth = 0

@@ -11,7 +11,6 @@ final class LoopbackServer: Sendable {
     private let connections = Locked<[LoopbackConnection]>([])
     private let accepted = Atomic<Int>(0)
 
-    /// The number of connections accepted so far.
     var connectionCount: Int { self.accepted.load(ordering: .sequentiallyConsistent) }
 
     init(unixPath: String? = nil, script: @escaping @Sendable (LoopbackConnection) -> Void) throws {
@@ -34,7 +33,6 @@ final class LoopbackServer: Sendable {
         }
     }
 
-    /// A server that answers each request with the text of `answer`, on any number of connections.
     static func http(_ answer: @escaping @Sendable (LoopbackRequest) -> String) throws -> LoopbackServer {
         try LoopbackServer { connection in
             while let request = connection.readRequest() {
@@ -75,7 +73,6 @@ struct LoopbackRequest: Sendable {
     func has(_ line: String) -> Bool { self.head.lowercased().contains("\r\n\(line.lowercased())") }
 }
 
-/// The server's end of one connection, with blocking calls.
 final class LoopbackConnection: Sendable {
     private let descriptor: Int32
     private let isOpen = Locked(true)
@@ -90,7 +87,6 @@ final class LoopbackConnection: Sendable {
         self.init(descriptor)
     }
 
-    /// Reads up to `count` bytes; empty at the end.
     func read(_ count: Int = 65536) -> [UInt8] {
         let kept = self.unread.withLock { bytes in
             let kept = Array(bytes.prefix(count))
@@ -113,7 +109,6 @@ final class LoopbackConnection: Sendable {
         return bytes
     }
 
-    /// Reads the next HTTP request, with a `Content-Length` body or none; `nil` at the end.
     func readRequest() -> LoopbackRequest? {
         var bytes: [UInt8] = []
         let end = Array("\r\n\r\n".utf8)

@@ -2,7 +2,6 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A temporary directory with a certificate authority and a certificate for `localhost`.
 final class TestAuthority: Sendable {
     let path: String
     var caFile: String { self.path + "/ca.pem" }
@@ -28,7 +27,6 @@ final class TestAuthority: Sendable {
     }
 }
 
-/// `openssl s_server` with the authority's certificate for `localhost`, on a port that the system chooses.
 final class OpenSSLServer: Sendable {
     let port: UInt16
     private let child: ChildProgram

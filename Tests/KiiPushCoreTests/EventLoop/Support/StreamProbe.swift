@@ -35,11 +35,9 @@ final class StreamReporter: ByteStreamDelegate {
 }
 
 extension ByteStream {
-    /// Whether a loop's own stream is closed.
     var isClosed: Bool { (self as? SocketStream)?.isClosed ?? false }
 }
 
-/// A stream under test, for use in an async test.
 struct StreamProbe {
     let loop: EventLoop
     let stream: LoopIsolated<any ByteStream>
@@ -78,7 +76,6 @@ struct StreamProbe {
         }
     }
 
-    /// The next `count` bytes, or fewer if the stream ends first.
     mutating func bytes(_ count: Int) async -> [UInt8] {
         while self.unread.count < count, case .received(let more) = await self.nextEvent() {
             self.unread += more
@@ -92,7 +89,6 @@ struct StreamProbe {
         String(decoding: await self.bytes(count), as: UTF8.self)
     }
 
-    /// The reason for the stream's end. Skips all events before the end.
     mutating func closed() async -> TransportError? {
         while let event = await self.nextEvent() {
             if case .closed(let error) = event { return error }
