@@ -6,9 +6,8 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What an emulator tells of itself while it runs.
 @Suite(.ownThreads) struct ActivityTests {
-    /// All that happened until the emulator was stopped.
+    /// All activities until the emulator was stopped.
     private func activities(
         _ configuration: Emulator.Configuration = .init(), of body: (EmulatorClient) async throws -> Void
     ) async throws -> [Activity] {
@@ -81,7 +80,7 @@ import Testing
         }
     }
 
-    /// Kii's JavaScript SDK sends slashes at the end.
+    /// Kii's JavaScript SDK sends paths that end in slashes.
     @Test func whatIsSentIsShownAsItIsWhateverItsPathLooksLike() async throws {
         let data: JSONValue = ["code": "42", "password": "the sender's own"]
         let all = try await self.activities { client in
@@ -123,7 +122,7 @@ import Testing
                 try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
             }.filter { $0.hasPrefix(directory) }
         }
-        // A thread that has said that it ends lets go of its own a moment later.
+        // A thread of the emulator may close its descriptors shortly after `stop()` returns.
         for _ in 0..<10_000 where try !held().isEmpty { sched_yield() }
         #expect(try held() == [])
     }

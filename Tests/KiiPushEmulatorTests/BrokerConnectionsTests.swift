@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Who is connected, from the lines that mosquitto writes.
+/// The number of connections of each user, read from mosquitto's log lines.
 @Suite struct BrokerConnectionsTests {
     private func usernames(after lines: String...) -> Set<String> {
         var connections = BrokerConnections()
@@ -86,7 +86,7 @@ import Testing
         }
         connections.read("100: \(BrokerConnectionsTests.connected)")
         expectStatus(1, at: 100)
-        // A second client with the same name changes nothing, and neither does its end.
+        // A second client with the same user name leaves `changedAt` as it is, and so does the end of one of the two.
         connections.read("200: New client connected from 127.0.0.1:1 as other (p2, c1, k60, u'u1').")
         expectStatus(2, at: 100)
         connections.read("300: Client push/u1 disconnected.")

@@ -5,7 +5,7 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// What a real mosquitto lets clients do, and what it keeps.
+/// The permissions, sessions and restarts of a real mosquitto.
 @Suite(.ownThreads) struct BrokerTests {
     @Test func deliversOverTLSToAClientThatChecksTheCertificate() async throws {
         try await withEmulator { client in
@@ -23,12 +23,12 @@ import Testing
             let (first, second) = (try await client.receiver(), try await client.receiver())
             let mosquitto = Mosquitto(emulator: client.emulator, receiver: first)
             let admin = try await client.adminToken()
-            // mosquitto takes such a subscription and delivers nothing.
+            // mosquitto grants subscriptions to foreign topics, and delivers nothing for them.
             let foreign = [second.topic, "#", "push/#", "push/+", "$SYS/#"]
             try await mosquitto.openSession(alsoSubscribingTo: foreign)
             #expect(try await client.push(1, to: second, admin: admin).status == 200)
             #expect(try await client.push(2, to: first, admin: admin).status == 200)
-            // Had the other one been delivered, it would come first.
+            // A delivery of the foreign message would come before this one.
             #expect(try await mosquitto.receive(1).first?["n"]?.int64 == 2)
         }
     }
@@ -48,18 +48,18 @@ import Testing
             for (number, receiver) in [(1, first), (2, second)] {
                 #expect(try await client.push(number, to: receiver, admin: admin).status == 200)
             }
-            // Had the forged messages been taken, they would come first.
+            // Delivered forgeries would come before these messages.
             #expect(try await mine.receive(1).first?["n"]?.int64 == 1)
             #expect(try await theirs.receive(1).first?["n"]?.int64 == 2)
         }
     }
 
-    /// Not even what a library of this process leaves open for the programs that it starts.
+    /// Libraries of this process may leave descriptors open; the broker must not inherit them either.
     @Test func theBrokerInheritsNoFileAndNoSocket() async throws {
         func openFiles(of process: String) throws -> Set<String> {
             let directory = "/proc/\(process)/fd"
             let numbers = try FileManager.default.contentsOfDirectory(atPath: directory)
-            // One may be closed meanwhile, the directory's own among them.
+            // Another thread may close a file between the listing and this call.
             let files = numbers.compactMap {
                 try? FileManager.default.destinationOfSymbolicLink(atPath: "\(directory)/\($0)")
             }
@@ -87,11 +87,11 @@ import Testing
         }
     }
 
-    /// The endpoint is asked for and the installation deleted while the broker lets another client in, so that it is told of
-    /// both at once.
+    /// A request for the endpoint and the deletion of its installation wait while the broker is paused, so the broker
+    /// learns of both at once.
     @Test func anInstallationThatIsDeletedBeforeTheBrokerKnowsItStaysLockedOut() async throws {
         var configuration = Emulator.Configuration()
-        // With an end, the list of installations tells which endpoints were handed out.
+        // Only with a time to live does the list of installations show which endpoints exist.
         configuration.mqttTTL = .seconds(3600)
         try await withEmulator(configuration) { client in
             let app = "/api/apps/\(client.emulator.appID)"
@@ -126,7 +126,7 @@ import Testing
                     username: try #require(endpoint["username"]?.string),
                     password: try #require(endpoint["password"]?.string)
                 )
-                // Once this is answered, the broker has read its files again.
+                // Another endpoint is granted only after the broker has reloaded its files.
                 _ = try await client.receiver()
                 #expect(try await client.canConnect(deleted) == false)
             }
@@ -143,7 +143,7 @@ import Testing
             let path = "installations/\(receiver.installationID)"
             #expect(try await client.call("DELETE", path, token: receiver.token).status == 204)
             #expect(try connected.isClosedByPeer())
-            // A grant after the deletion: once it is answered, the broker has read its files again.
+            // Another endpoint is granted only after the broker has reloaded its files.
             _ = try await client.receiver()
             #expect(try await mosquitto.subscribe(to: receiver.topic) == Mosquitto.notAuthorized)
             try await Mosquitto(emulator: client.emulator, receiver: other).openSession()
@@ -156,7 +156,7 @@ import Testing
             let connected = try MQTTClient(port: client.emulator.mqttPort, receiver)
             #expect(try await client.call("DELETE", "users/me", token: receiver.token).status == 204)
             #expect(try connected.isClosedByPeer())
-            // A grant after the deletion: once it is answered, the broker has read its files again.
+            // Another endpoint is granted only after the broker has reloaded its files.
             _ = try await client.receiver()
             let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
             #expect(try await mosquitto.subscribe(to: receiver.topic) == Mosquitto.notAuthorized)
@@ -194,13 +194,13 @@ import Testing
             let admin = try await client.adminToken()
             let broker = try BrokerProcess.require(client.emulator)
             broker.signal(SIGTERM)
-            // A send to a broker that is gone is answered when the next one has it.
+            // While the broker is gone, a send waits until the next broker has the message.
             var sent: Int64 = 0
             while BrokerProcess(directory: client.emulator.directory)?.pid ?? broker.pid == broker.pid, sent < 1000 {
                 sent += 1
                 #expect(try await client.push(Int(sent), to: receiver, admin: admin).status == 200)
             }
-            // A new client is let in, and nothing that was accepted is missing.
+            // The next broker admits new clients and has every accepted message.
             _ = try await client.receiver()
             #expect(try await client.push(0, to: receiver, admin: admin).status == 200)
             var received: Set<Int64> = []
@@ -222,7 +222,7 @@ import Testing
                     defer { isAnswered.withLock { $0 = true } }
                     return try await client.push(1, to: receiver, admin: admin)
                 }
-                // What the emulator has taken it has logged.
+                // The emulator logs a message as soon as it accepts the send.
                 while try await client.control("GET", "messages").json["messages"]?.array?.isEmpty != false {
                     try await Task.sleep(for: .milliseconds(10))
                 }

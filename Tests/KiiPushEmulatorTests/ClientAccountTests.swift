@@ -3,7 +3,7 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// Accounts as Kii's SDKs for Unity, JavaScript and Java and its node for Node-RED begin with them.
+/// Accounts as Kii's SDKs for Unity, JavaScript and Java and its node for Node-RED create and change them.
 ///
 /// The facts are from the sources and the live tests of these clients, and from Kii's guides; the words are not.
 @Suite(.ownThreads) struct ClientAccountTests {
@@ -15,7 +15,8 @@ import Testing
 
     // MARK: - Registering
 
-    /// The Java client and the node for Node-RED register no other way. The Java client compares what it reads then.
+    /// The Java client and the node for Node-RED register in this way only. The Java client then compares the user that
+    /// it reads.
     @Test func whoRegistersWithANameAndAPasswordGetsATokenAtOnce() async throws {
         try await self.withClient { client in
             let answer = try client.sdk(
@@ -47,7 +48,7 @@ import Testing
         }
     }
 
-    /// Unity signs in under the name, or else under an address that the answer calls verified.
+    /// Unity signs in with the login name, or with an address that the cloud reported as verified.
     @Test(arguments: [
         ("emailAddress", "ann@example.com", "emailAddressVerified", "phoneNumberVerified"),
         ("phoneNumber", "+819012345678", "phoneNumberVerified", "emailAddressVerified"),
@@ -68,7 +69,7 @@ import Testing
 
     // MARK: - Signing in
 
-    /// The path says which app it is. Without it nothing does.
+    /// Without fields and credentials, only the path names the app.
     @Test func whoNamesTheAppInThePathSignsInWithoutFields() async throws {
         try await self.withClient { client in
             _ = try client.user("ann")
@@ -83,7 +84,7 @@ import Testing
         }
     }
 
-    /// A live test of the Java client.
+    /// From a live test of the Java client.
     @Test func anAdministratorHasARefreshToken() async throws {
         try await self.withClient { client in
             let user = try client.user("ann")
@@ -101,7 +102,8 @@ import Testing
 
     // MARK: - Changing
 
-    /// Unity sends back all that it read, with its changes. Fields of the app's own that are left out are gone.
+    /// Unity sends the whole user back with its changes. The cloud deletes the app's own fields that the request leaves
+    /// out.
     @Test func aUserIsSentBackWithChanges() async throws {
         try await self.withClient { client in
             let user = try client.user("ann")
@@ -132,7 +134,7 @@ import Testing
         }
     }
 
-    /// As the Java client does it in its live test.
+    /// From a live test of the Java client.
     @Test func aPseudoUserBecomesANormalOne() async throws {
         try await self.withClient { client in
             let pseudo = try client.sdk("POST", "users", type: self.pair, ["displayName": "ANN"])
@@ -146,7 +148,7 @@ import Testing
             #expect(user["_hasPassword"]?.bool == true && user["displayName"]?.string == "ANN")
             let login: JSONValue = ["username": "ann", "password": "pa$$word"]
             #expect(try client.sdk("POST", "oauth2/token", type: "OauthTokenRequest", login).status == 200)
-            // From then on another call changes the password, which asks for the former one.
+            // A user with a password changes it by another call, which asks for the current password.
             let again = try client.sdk("POST", path, token: token, type: "UserUpdateRequest", ["password": "other"])
             #expect(again.json["errorCode"]?.string == "INVALID_INPUT_DATA")
         }
@@ -174,7 +176,7 @@ import Testing
             #expect(foreign.json["errorCode"]?.string == "UNAUTHORIZED")
             let refused = try change("me", user.token, [(field, JSONValue(illegal))])
             #expect(refused.json["errorCode"]?.string == "INVALID_INPUT_DATA")
-            // Only the administrator calls an address verified that nobody has verified.
+            // Only the administrator may mark an address as verified.
             let verified = try change("me", user.token, [address, ("verified", true)])
             #expect(verified.json["errorCode"]?.string == "UNAUTHORIZED")
             let admin = try #require(try client.administrator().json["access_token"]?.string)

@@ -13,7 +13,8 @@ import Testing
 
     // MARK: - Objects
 
-    /// Kii answers with the whole object. Unity needs `_created` and `_modified`; older programs read the other two.
+    /// Kii answers with the whole object. Unity needs `_created` and `_modified`; older programs read `createdAt` and
+    /// `modifiedAt`.
     @Test func aPatchIsAnsweredWithTheObject() async throws {
         try await self.withClient { client in
             let user = try client.user("ann")
@@ -36,12 +37,12 @@ import Testing
             #expect(answer.json["createdAt"] == answer.json["_created"])
             #expect(answer.json["modifiedAt"] == answer.json["_modified"])
             #expect(answer.json["_modified"]?.int64 != nil && answer.json["score"]?.int64 == 5000)
-            // A field of the app's own with such a name is the app's.
+            // The app's own field `createdAt` replaces the cloud's.
             #expect(try patch(id, ["createdAt": "in spring"]).json["createdAt"]?.string == "in spring")
         }
     }
 
-    /// Unity and the JavaScript SDK put the object back that they read, with the cloud's own fields in it.
+    /// Unity and the JavaScript SDK write back the object that they read, with the cloud's own fields in it.
     @Test func anObjectIsPutBackAsItWasRead() async throws {
         try await self.withClient { client in
             let user = try client.user("ann")
@@ -66,7 +67,7 @@ import Testing
 
     // MARK: - Buckets
 
-    /// A live test of the Java client, in each scope; the guide has the statuses of HEAD.
+    /// From a live test of the Java client, in each scope. The statuses of HEAD are from Kii's guide.
     @Test(arguments: [("", "rw"), ("CRYPTO:", "crypto"), ("default:", "rw")])
     func aBucketIsMadeReadAndDeleted(prefix: String, type: String) async throws {
         try await self.withClient { client in
@@ -94,7 +95,7 @@ import Testing
                 let read = try call("GET", path)
                 #expect(read.status == 200 && read.mediaType == "application/vnd.kii.BucketRetrievalResponse+json")
                 #expect(read.json == ["bucketType": JSONValue(type), "size": 1])
-                // To make it again changes nothing.
+                // Creating an existing bucket changes nothing.
                 #expect(try call("PUT", path).status == 204)
                 #expect(try call("HEAD", path).status == 204)
                 #expect(try call("GET", subscription).status == 204)
@@ -118,7 +119,7 @@ import Testing
             for name in ["CRYPTO:", "CRYPTO:n", "CRYPTO:CRYPTO:notes", "other:notes", "default:users"] {
                 #expect(try make(name, "rw").json["errorCode"]?.string == "INVALID_BUCKET", "\(name)")
             }
-            // The encrypted one and the other one of the name are two; the reference calls `default:` the same as none.
+            // `notes` and `CRYPTO:notes` are two buckets. In Kii's reference, `default:notes` is `notes`.
             #expect(try make("notes", "rw").status == 204)
             let names = ["notes", "default:notes", "CRYPTO:notes"]
             let statuses = try names.map {
@@ -134,7 +135,7 @@ import Testing
 
     // MARK: - Topics
 
-    /// The Java client asks for one verb, and takes a list.
+    /// The Java client asks for one verb and expects a list.
     @Test func theHoldersOfOneRightAreListed() async throws {
         try await self.withClient { client in
             let user = try client.user("ann")
@@ -161,7 +162,7 @@ import Testing
 
     // MARK: - Things
 
-    /// thing-node asks as a user who does not own the thing yet. What the thing says of itself stays closed.
+    /// thing-node asks as a user who does not own the thing yet. The thing's fields stay hidden from that user.
     @Test func whoOwnsNothingMayAskWhatThereIs() async throws {
         try await self.withClient { client in
             let (owner, stranger) = (try client.user("ann"), try client.user("bob"))
@@ -177,12 +178,13 @@ import Testing
             for (method, path, status) in rows {
                 #expect(try client.sdk(method, path, token: stranger.token).status == status, "\(method) \(path)")
             }
-            // The app's key alone is nobody's.
+            // The app's key alone identifies no user.
             #expect(try client.sdk("HEAD", path).status == 401)
         }
     }
 
-    /// The JavaScript SDK sends back all fields of a thing as a PATCH, the Java client with another method's name.
+    /// The JavaScript SDK sends all fields of a thing by PATCH; the Java client sends POST with
+    /// `X-HTTP-Method-Override`.
     @Test func aThingIsSentBackWithChanges() async throws {
         try await self.withClient { client in
             let user = try client.user("ann")
@@ -221,7 +223,7 @@ import Testing
         }
     }
 
-    /// The Java client's live test. thing-node's has that the thing itself may not.
+    /// From a live test of the Java client. In thing-node's test, the thing itself is refused.
     @Test func anOwnerSwitchesAThingOffAndOn() async throws {
         try await self.withClient { client in
             let user = try client.user("ann")
@@ -237,7 +239,7 @@ import Testing
             #expect(before.json == ["disabled": false])
             #expect(try change(path, thing.token, ["disabled": true]).json["errorCode"]?.string == "UNAUTHORIZED")
             #expect(try change(path, user.token, [:]).json["errorCode"]?.string == "INVALID_INPUT_DATA")
-            // Kii's SDK says that it may be repeated.
+            // Kii's SDK documents that the call may be repeated.
             for _ in 0..<2 { #expect(try change(path, user.token, ["disabled": true]).status == 204) }
             #expect(try client.sdk("GET", other, token: user.token).json == ["disabled": true])
             let refused = try client.sdk("GET", path, token: thing.token)

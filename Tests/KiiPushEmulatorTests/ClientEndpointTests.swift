@@ -3,7 +3,7 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// What Kii's Go client, thing-node and the JavaScript SDK want of an MQTT endpoint in their own tests, byte by byte.
+/// The MQTT endpoint that Kii's Go client, thing-node and the JavaScript SDK expect in their own tests, byte by byte.
 ///
 /// Each of their tests fails for an endpoint without ports for WebSocket. The facts are from the clients' sources; the
 /// words are not.
@@ -40,7 +40,8 @@ import Testing
         }
     }
 
-    /// thing-node's "should allow thing to connect to an MQTT endpoint": all members, then a login as MQTT.js 1 makes it.
+    /// thing-node's test "should allow thing to connect to an MQTT endpoint": all members, then a login as MQTT.js 1
+    /// makes it.
     @Test func thingNodeConnects() async throws {
         try await self.withClient { client in
             let thing = try client.thing()

@@ -4,8 +4,8 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// Requests in the shapes that existing clients of Kii put on the wire, byte by byte: names of fields in any case,
-/// targets with a host, bodies with two lengths, methods that stand for others.
+/// Requests as existing clients of Kii put them on the wire, byte by byte: field names in any case, targets with a
+/// host, bodies with both a length and chunks, and method overrides.
 ///
 /// The facts are from the sources of Kii's C clients (ebisu, KiiThingSDK), of its Go client, and from the curl samples of
 /// its guide; the words are not.
@@ -40,14 +40,14 @@ import Testing
                     "POST", "\(client.app)/installations", token: thing.token,
                     type: "application/vnd.kii.InstallationCreationRequest+json",
                     #"{"deviceType":"MQTT", "development": "false"}"#, saysLength: saysLength)
-                // Its test against Kii's cloud wants 201 for a thing that has installed many times before.
+                // ebisu's test against Kii's cloud expects 201 even for a thing that has installed many times before.
                 #expect(installed.status == 201)
                 let id = try #require(installed.json["installationID"]?.string)
                 let endpoint = try client.ebisu(
                     "GET", "\(client.app)/installations/\(id)/mqtt-endpoint", token: thing.token,
                     saysLength: saysLength)
                 #expect(endpoint.status == 200)
-                // What it copies into buffers of its own.
+                // ebisu copies these fields into buffers of these sizes.
                 for (name, size) in ["username": 64, "password": 128, "mqttTopic": 64, "host": 64] {
                     #expect(try #require(endpoint.json[name]?.string).utf8.count < size)
                 }
@@ -64,7 +64,7 @@ import Testing
             let object = "\(objects)/\(try #require(created.json["objectID"]?.string))"
             var version = try #require(created.field("ETag"))
             #expect(version == "\"1\"")
-            // PATCH comes without a media type.
+            // ebisu sends PATCH without a media type.
             for (method, type) in [("PUT", "application/json" as String?), ("PATCH", nil)] {
                 let condition = "If-Match: \(version)"
                 let first = try client.ebisu(
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Before it onboards a thing it signs in as nobody, with a secret that is none.
+    /// Before onboarding, ebisu signs in with the app's ID and a dummy secret.
     @Test func whoeverKnowsTheAppSignsInAsNobody() async throws {
         try await self.withClient { client in
             let body =
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    /// The C sample for thing-if answers a command with traits by HTTP/1.0, without its aliases.
+    /// The C sample for thing-if reports the results of a command with traits by HTTP/1.0, without aliases.
     @Test func aThingReportsInTheFirstVersion() async throws {
         try await self.withClient { client in
             let user = try await client.emulator.receiver()
@@ -177,7 +177,7 @@ import Testing
             let again = try call("PUT", ["if-none-match: *"], #"{"a": 2}"#)
             #expect(again.status == 409)
             #expect(again.json["errorCode"]?.string == "OBJECT_ALREADY_EXISTS")
-            // Without a version it sends this field too, and means any version.
+            // For a PATCH of any version, KiiThingSDK sends `if-none-match: *`.
             let patched = try call("POST", ["X-HTTP-METHOD-OVERRIDE: PATCH", "if-none-match: *"], #"{"b": 2}"#)
             #expect(patched.status == 200)
             let version = try #require(patched.field("ETag"))
@@ -199,7 +199,7 @@ import Testing
             let user = try client.go(
                 "POST", "\(client.app)/users", token: nobody, #"{"loginName":"go-user","password":"dummyPass"}"#)
             #expect(user.status == 201)
-            // A moment in milliseconds, which it keeps as text.
+            // kii_go sends the expiry in milliseconds, as text.
             let moment = Timestamp.now().millisecondsSinceEpoch + 3_600_000
             let login = try client.go(
                 "POST", "/api/oauth2/token", token: nobody,
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    /// It makes the path of an object that has no ID yet by leaving the ID away.
+    /// The JavaScript SDK leaves out the ID of a new object, so the path ends in a slash.
     @Test func aCollectionMayEndInASlash() async throws {
         try await self.withClient { client in
             let thing = try client.thing()
@@ -271,7 +271,7 @@ import Testing
                 "If-Match: 1", "X-HTTP-Method-Override: PATCH", "Content-Length: 15",
                 "Content-Type: application/x-www-form-urlencoded",
             ]
-            // The version is the number itself here, without the quotes of an entity tag.
+            // The guide's `If-Match` is the bare version, without the quotes of an entity tag.
             #expect(try client.send(patch, #"{"score": 5000}"#).status == 200)
             #expect(try client.send(patch, #"{"score": 5000}"#).status == 409)
         }
@@ -289,7 +289,7 @@ import Testing
             #expect(try delete("If-Match: 2") == 409)
             #expect(try delete("If-Match: 1") == 204)
             #expect(try client.thingSDK("PUT", object, token: thing.token, type: type, "{}").status == 201)
-            // The reference: the same as no condition.
+            // In Kii's reference, a deletion with `If-None-Match: *` has no condition.
             #expect(try delete("If-None-Match: *") == 204)
         }
     }

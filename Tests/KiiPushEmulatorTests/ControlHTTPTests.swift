@@ -4,7 +4,7 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// The controls over the socket: what they do to connections, credentials and the stored state.
+/// The effects of controls over the socket on connections, credentials and the stored state.
 @Suite(.ownThreads) struct ControlHTTPTests {
     @Test func theDocumentedCommandsWork() async throws {
         let directory = try TemporaryDirectory()
@@ -19,7 +19,7 @@ import Testing
             #expect(finished.status == 0, "\(finished.errors)")
             #expect(finished.output.contains(#""errorCode" : "MQTT_ENDPOINT_NOT_READY""#))
             #expect(finished.output.contains(#""tokenLifetime" : 600"#))
-            // The list's length, and the reset's answer, which is empty.
+            // The output ends with the length of the list; the answer to the reset is empty.
             #expect(finished.output.hasSuffix("}1\n"))
             let app = try await client.control("GET", "app")
             #expect(app.json["requestLimit"]?["requests"]?.int64 == 100)
@@ -34,12 +34,12 @@ import Testing
             #expect(try await client.control("POST", "faults", fault).status == 201)
             let connection = try RawConnection(port: client.port)
             try connection.send(Array(RawHTTP.request("GET", path, []).utf8))
-            // Met, and not answered, while others are.
+            // The request takes the fault from the list and waits; the emulator answers other requests meanwhile.
             while try await client.control("GET", "faults").json["faults"]?.array?.isEmpty == false {
                 try await Task.sleep(for: .milliseconds(10))
             }
             _ = try await client.adminToken()
-            // Stopping ends the wait at once: else it would take ten minutes.
+            // `stop` ends the delay of ten minutes at once.
             await client.emulator.stop()
             #expect(try connection.receive().status == 405)
         }
@@ -55,7 +55,6 @@ import Testing
             let request = RawHTTP.request(method, path, [], method == "POST" ? "{}" : nil)
             try connection.send(Array(request.replacing("Connection: close\r\n", with: "").utf8))
             #expect(try connection.isClosedByPeer())
-            // The server goes on, and the next connection is answered.
             _ = try await client.adminToken()
         }
     }
@@ -84,7 +83,7 @@ import Testing
                 let path = "installations/\(receiver.installationID)"
                 #expect(try await client.call("DELETE", path, token: receiver.token).status == 204)
             }
-            // The broker reads its files again after the answer.
+            // The broker may reload its files after the answer.
             while try await client.canConnect(receiver) { try await Task.sleep(for: .milliseconds(10)) }
             if how == "rotate" {
                 let renewed = try await client.receiver(userID: receiver.userID, token: receiver.token)
@@ -128,7 +127,7 @@ import Testing
 }
 
 extension EmulatorClient {
-    /// A control below `/__kii`, asked as the administrator.
+    /// Calls a control below `/__kii` as the administrator.
     func control(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> RawAnswer {
         let pair = "\(self.emulator.adminClientID):\(self.emulator.adminClientSecret.reveal())"
         let basic = "Authorization: Basic \(Data(pair.utf8).base64EncodedString())"
@@ -138,7 +137,6 @@ extension EmulatorClient {
         )
     }
 
-    /// Whether the broker lets the receiver in.
     func canConnect(_ receiver: Receiver) async throws -> Bool {
         let finished = try await run(
             "mosquitto_sub",

@@ -3,7 +3,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The whole emulator: HTTP, a real mosquitto, and clients that are not ours.
+/// The whole emulator, with a real mosquitto and mosquitto's own clients.
 @Suite struct EmulatorTests {
     @Test func deliversWhatIsSentToAnInstallation() async throws {
         var configuration = Emulator.Configuration()

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What happens at an emulator, as its page is told.
+/// The stream of events that the emulator's page reads.
 @Suite(.ownThreads) struct EventStreamTests {
     private func isMissing(_ name: String) -> (EventReader.Event) -> Bool {
         { $0.data["target"]?.string?.hasSuffix("/topics/\(name)") ?? false }
@@ -40,20 +40,20 @@ import Testing
             let readers = try (1...3).map { _ in try EventReader(port: client.port) }
             let token = try await client.adminToken()
             for name in ["a", "b", "c"] { _ = try await client.call("GET", "topics/\(name)", token: token) }
-            // All who read are told the same.
+            // All readers get the same events.
             let told = try readers.map { try $0.events(until: self.isMissing("c")).map(\.id) }
             #expect(Set(told).count == 1)
             let last = try #require(told[0].last ?? nil)
             for (query, fields) in [
                 ("?after=\(last - 1)", []), ("", ["Last-Event-ID: \(last - 1)"]),
-                // A browser says the first for ever.
+                // A browser repeats its first query at each reconnection; `Last-Event-ID` has priority.
                 ("?after=0", ["Last-Event-ID: \(last - 1)"]),
             ] as [(String, [String])] {
                 let again = try EventReader(port: client.port, query: query, fields: fields)
                 let events = try again.events(until: self.isMissing("c"))
                 #expect(events.map(\.id) == [nil, last], "\(query) \(fields)")
             }
-            // A number of another start, or none at all: all that is kept.
+            // With an unknown number or without a number, a reader gets all kept events.
             for query in ["", "?after=\(last + 1000)", "?after=x", "?after=-1", "?after=\(Int64.min)"] {
                 let anew = try EventReader(port: client.port, query: query)
                 let ids = try anew.events(until: self.isMissing("c")).compactMap(\.id)
@@ -67,7 +67,7 @@ import Testing
             let first = try EventReader(port: client.port)
             let token = try await client.adminToken()
             let from = try #require(try first.events { $0.kind == "request" }.last?.id)
-            // More than 16 MiB, in bodies of which 64 KiB are kept.
+            // The 300 requests exceed the log's 16 MiB; the log keeps 64 KiB of each body.
             let body: JSONValue = ["data": JSONValue(String(repeating: "x", count: 64 << 10))]
             for _ in 1...300 { _ = try await client.call("POST", "topics/a/x", token: token, body) }
             _ = try await client.call("GET", "topics/last", token: token)
@@ -78,7 +78,7 @@ import Testing
             let missed = try #require(gap.data["missed"]?.int64)
             #expect(missed > 0)
             #expect(events.dropFirst(2).first?.id == from + missed + 1)
-            // A reader without a number begins with the oldest entry, and learns how many came before it.
+            // A reader without a number begins with the oldest entry. The gap says how many entries came before.
             let anew = try EventReader(port: client.port).events(until: self.isMissing("last"))
             #expect(anew[1].kind == "gap" && anew[1].data["missed"]?.int64 == from + missed)
             #expect(anew[2].id == from + missed + 1)
@@ -93,7 +93,7 @@ import Testing
             #expect(refused.status == 503)
             #expect(refused.json["errorCode"] == "TOO_MANY_READERS")
             readers.removeFirst()
-            // Nobody hears that a reader has left until something is sent to it.
+            // The emulator notices that a reader has left only when it sends an event to the reader.
             while try EventReader(port: client.port).answer.status == 503 {
                 _ = try await client.call("GET", "topics/a")
             }
@@ -104,7 +104,7 @@ import Testing
     @Test func readersDoNotHoldUpTheEnd() async throws {
         try await withEmulator { client in
             let reader = try EventReader(port: client.port)
-            // Reads nothing.
+            // `stuck` never reads.
             let stuck = try EventReader(port: client.port)
             _ = try reader.next()
             await client.emulator.stop()
@@ -131,7 +131,7 @@ import Testing
             let base = try #require(client.emulator.httpsBaseURL)
             let words = ["--silent", "--no-buffer", "--cacert", client.emulator.certificateAuthorityFile]
             async let told = run("curl", words + [base.dropLast("api".count) + "__kii/events"])
-            // Nothing is kept until somebody reads.
+            // The log keeps nothing until somebody reads it.
             let log = client.emulator.activity
             async let first = onThread { log.next(after: 0) }
             let asking = Task { while !Task.isCancelled { _ = try await client.call("GET", "topics/a") } }

@@ -4,9 +4,9 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// HTTPS as other people's clients use it: by curl, with the emulator's authority and with others.
+/// HTTPS with curl and OpenSSL as clients, with the emulator's certificate authority and with others.
 @Suite(.ownThreads) struct HTTPSTests {
-    /// What curl ended with: its own code, and the server's answer where there was one.
+    /// curl's exit code and the server's answer; the status is 0 without an answer.
     private struct Outcome {
         var code: Int32
         var status: Int
@@ -15,10 +15,9 @@ import Testing
         var json: JSONValue { (try? JSONValue(parsing: self.body)) ?? .null }
     }
 
-    /// curl's code for a certificate that cannot be verified.
+    /// curl's exit code for a certificate that cannot be verified.
     private static let unknownAuthority: Int32 = 60
 
-    /// Runs curl for `path` below `root`, or below the emulator's HTTPS address.
     private static func curl(
         _ emulator: Emulator, _ method: String, _ path: String, root: String? = nil, authority: String? = nil,
         token: String? = nil, type: String = "application/json", body: String? = nil
@@ -41,13 +40,12 @@ import Testing
         )
     }
 
-    /// A new pseudo user's token.
     private static func register(_ emulator: Emulator, root: String? = nil) async throws -> String {
         let type = "application/vnd.kii.RegistrationAndAuthorizationRequest+json"
         let user = try await HTTPSTests.curl(emulator, "POST", "users", root: root, type: type, body: "{}")
         #expect(user.code == 0)
         #expect(user.status == 201)
-        // An object made by HTTPS is named by HTTPS.
+        // `Location` has the scheme of the request.
         let start = try root ?? #require(emulator.httpsBaseURL)
         #expect(user.location.hasPrefix("\(start)/apps/\(emulator.appID)/users/"))
         return try #require(user.json["_accessToken"]?.string)
@@ -68,7 +66,7 @@ import Testing
                 emulator, "GET", "installations/\(id)/mqtt-endpoint", token: token)
             #expect(endpoint.status == 200)
             #expect(endpoint.json["portSSL"]?.int64 == Int64(emulator.mqttTLSPort))
-            // The same cloud as by plain HTTP, which names what it makes by plain HTTP.
+            // The same cloud answers plain HTTP.
             let plain = try await client.call("GET", "installations/\(id)", token: token)
             #expect(plain.status == 200)
             _ = try await HTTPSTests.register(emulator, root: emulator.baseURL)
@@ -90,7 +88,8 @@ import Testing
         }
     }
 
-    /// ebisu sends an empty chunk after every request; a reset would come before the end of TLS (RFC 8446 section 6.1).
+    /// ebisu sends an empty chunk after every request. A reset of the connection would lose the end of TLS (RFC 8446
+    /// section 6.1).
     @Test func theEndOfTLSComesThoughTheClientSendsMore() async throws {
         let program = """
             import socket, ssl, sys
@@ -133,11 +132,11 @@ import Testing
             let connection = try RawConnection(port: port)
             try connection.send(Array(text.utf8))
             if text.hasPrefix("GET") {
-                // An alert at most, and never an answer.
+                // The server may send a TLS alert, and no HTTP answer.
                 let said = (try? connection.receiveBytes()) ?? []
                 #expect(!said.starts(with: Array("HTTP".utf8)))
             }
-            // Also while that connection is open.
+            // Other clients are served while this connection is open.
             _ = try await HTTPSTests.register(client.emulator)
             _ = try await client.adminToken()
         }
@@ -151,7 +150,7 @@ import Testing
                 "-H", "Authorization: Bearer \(receiver.token)", "--cacert", emulator.certificateAuthorityFile,
             ]
             let say = ["--silent", "--output", "/dev/null", "--write-out", "%{http_code} %{num_connects}\n"] + login
-            // The second waits for the broker, so that its connection is suspended and resumed.
+            // The second request waits for the broker, so the server suspends and resumes its connection.
             let body = #"{"data":{"a":"b"},"mqtt":{"enabled":true}}"#
             let send = ["-H", "Content-Type: application/json", "-d", body, "\(root)/push/messages"]
             let words = say + [root, "--next"] + say + send + ["--next"] + say + send + ["--next"] + say + [root]
@@ -167,7 +166,7 @@ import Testing
             let fault: JSONValue = ["path": JSONValue(path), "delay": 600]
             #expect(try await client.control("POST", "faults", fault).status == 201)
             async let waiting = HTTPSTests.curl(emulator, "GET", "users")
-            // Met, and not answered.
+            // The request has taken the fault from the list and waits for its answer.
             while try await client.control("GET", "faults").json["faults"]?.array?.isEmpty == false {
                 try await Task.sleep(for: .milliseconds(10))
             }
@@ -207,7 +206,7 @@ import Testing
         }
         try await withEmulator(configuration) { client in
             #expect(client.emulator.httpsPort == before)
-            // The certificate is the former one too.
+            // curl trusts the certificate of the restarted emulator.
             _ = try await HTTPSTests.register(client.emulator)
         }
         try await withEmulator(.init(httpsPort: before)) { client in
@@ -228,7 +227,6 @@ import Testing
 }
 
 extension Emulator {
-    /// The port of the HTTPS address.
     fileprivate var httpsPort: UInt16? {
         self.httpsBaseURL.flatMap { URL(string: $0)?.port }.map { UInt16($0) }
     }

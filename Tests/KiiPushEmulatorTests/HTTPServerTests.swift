@@ -5,7 +5,7 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// HTTP as it is on the wire.
+/// The HTTP server, byte by byte.
 @Suite(.ownThreads) struct HTTPServerTests {
     private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
@@ -28,7 +28,7 @@ import Testing
             let connection = try RawConnection(port: client.port)
             let app = "/api/apps/\(client.emulator.appID)"
             let login = "Host: localhost\r\nAuthorization: Bearer \(receiver.token)\r\n"
-            // The second waits for the broker, so that its connection is suspended and resumed.
+            // The second request waits for the broker, so the server suspends and resumes its connection.
             let body = #"{"data":{"a":"b"},"mqtt":{"enabled":true}}"#
             let requests = [
                 "GET \(app)/users/me HTTP/1.1\r\n\(login)\r\n",
@@ -43,14 +43,14 @@ import Testing
                 answers.append(try connection.receive(isHead: request.hasPrefix("HEAD")).status)
             }
             #expect(answers == [200, 200, 200, 405])
-            // And all at once, without waiting for the answers.
+            // All requests at once, before any answer.
             try connection.send(HTTPServerTests.bytes(requests.joined()))
             answers = try requests.map { try connection.receive(isHead: $0.hasPrefix("HEAD")).status }
             #expect(answers == [200, 200, 200, 405])
         }
     }
 
-    /// A fleet of devices, each with a connection that it keeps. libmicrohttpd takes 1,020 unless told otherwise.
+    /// A fleet of devices keeps one connection each. libmicrohttpd's default limit is 1,020 connections.
     @Test func manyIdleConnectionsKeepNobodyOut() async throws {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -66,7 +66,7 @@ import Testing
                 try #require(try connection.receive().status == 404)
                 idle.append(connection)
             }
-            // Nobody had to go for the others.
+            // The server closed none of the idle connections.
             for connection in [idle[0], idle[1020], idle[1099]] {
                 try connection.send(request)
                 #expect(try connection.receive().status == 404)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// ebisu sends an empty chunk after every request, and may be at it when the connection ends.
+    /// ebisu sends an empty chunk after every request, possibly while the server closes the connection.
     @Test func whatComesAfterTheLastAnswerDoesNotResetTheConnection() async throws {
         try await withEmulator { client in
             let connection = try RawConnection(port: client.port)
@@ -82,9 +82,9 @@ import Testing
                 HTTPServerTests.bytes("GET /api/x/y HTTP/1.1\r\nHost: localhost\r\nConnection: Close\r\n\r\n"))
             #expect(try connection.receive().status == 404)
             #expect(try connection.isClosedByPeer())
-            // After a reset the second of them fails.
+            // If the server had reset the connection, the second send would fail.
             for _ in 0..<20 { try connection.send(HTTPServerTests.bytes("0\r\n\r\n")) }
-            // It is not listened to for ever: past 16 MiB the connection is gone.
+            // The server reads at most 16 MiB after its last answer, and then closes the connection.
             let much = [UInt8](repeating: 0, count: 1 << 20)
             #expect(throws: RawHTTP.Failure.self) { for _ in 0..<64 { try connection.send(much) } }
         }
@@ -130,7 +130,7 @@ import Testing
                     + String(repeating: chunk, count: 5) + "0\r\n\r\n"
             )
             #expect(chunked.status == 413)
-            // One byte less is read whole, and then found not to be JSON.
+            // A body of exactly 1 MiB is read whole, and is then no JSON.
             let allowed = try await RawHTTP.exchange(
                 port: client.port,
                 head + "Content-Length: 1048576\r\nConnection: close\r\n\r\n"
@@ -156,7 +156,7 @@ import Testing
     )
     func badRequestsAreRefusedAndTheNextIsServed(request: String) async throws {
         try await withEmulator { client in
-            // Some are so broken that the connection is closed without a word.
+            // The server closes the connection without an answer if the request is too broken.
             let connection = try RawConnection(port: client.port)
             try connection.send(HTTPServerTests.bytes(request))
             if try !connection.isClosedBeforeAnswer() {
@@ -189,10 +189,10 @@ import Testing
         }
     }
 
-    /// A page of the web can have its own name lead here, and would then read the answers.
+    /// A web page could make its own host name resolve to this address, and then read the answers.
     @Test(arguments: [
         ("127.0.0.1", 404), ("127.0.0.1:%", 404), ("localhost:%", 404), ("LocalHost", 404), ("[::1]:%", 404),
-        // A proxy in front has another port.
+        // A proxy before the emulator has another port.
         ("localhost:1", 404), ("evil.example", 421), ("evil.example:%", 421), ("127.0.0.1.evil.example", 421),
         ("localhost.evil.example:%", 421), ("localhost:evil", 421), ("", 421),
     ])

@@ -3,13 +3,13 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// The emulator's page, and what it asks for.
+/// The emulator's page and the requests that it makes.
 @Suite(.ownThreads) struct InspectorTests {
     private func get(_ path: String, from client: EmulatorClient, _ fields: [String] = []) async throws -> RawAnswer {
         try await RawHTTP.exchange(port: client.port, RawHTTP.request("GET", path, fields))
     }
 
-    /// What the page is served with.
+    /// The token that the emulator writes into the page.
     private func token(_ client: EmulatorClient) async throws -> String {
         let page = String(decoding: try await self.get("/__kii/ui", from: client).body, as: UTF8.self)
         let match = try #require(page.firstMatch(of: /<meta name="kii-token" content="(\w{43})">/))
@@ -49,7 +49,7 @@ import Testing
                 #expect(mine.status == 200, "\(path)")
                 #expect(try await self.get("/__kii/\(path)", from: client).status == 401, "\(path)")
             }
-            // It is not a login, so a reset leaves it.
+            // A reset ends logins. The page's token is no login and survives.
             let reset = RawHTTP.request("POST", "/__kii/reset", ["Authorization: Bearer \(token)"])
             #expect(try await RawHTTP.exchange(port: client.port, reset).status == 204)
             #expect(try await client.call("PUT", "topics/alerts", token: token).status == 204)
@@ -91,7 +91,8 @@ import Testing
         }
     }
 
-    /// A page of the web makes the user's browser send requests here, and its origin is in all that could change anything.
+    /// Other web pages can make the user's browser send requests here. The browser adds their origin to every request
+    /// that could change state.
     @Test(arguments: [
         ("http://%", 200), ("https://%", 200), ("ftp://%", 403), ("http://127.0.0.1", 403),
         ("http://127.0.0.1:1", 403), ("http://%.evil.example", 403), ("https://evil.example", 403), ("null", 403),

@@ -5,7 +5,7 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// Connections to a real mosquitto, as clients have them and as `/__kii/installations` shows them.
+/// The presence that `/__kii/installations` shows for clients of a real mosquitto.
 @Suite(.ownThreads) struct PresenceTests {
     @Test(arguments: [MQTTVersion.v3_1, .v3_1_1], [QoS.atMostOnce, .atLeastOnce])
     func bothRevisionsReceiveInACleanSession(version: MQTTVersion, qos: QoS) async throws {
@@ -29,7 +29,7 @@ import Testing
             #expect(try await client.isOnline(first) == false)
             var mqtt: MQTTClient? = try MQTTClient(port: client.emulator.mqttPort, first)
             #expect(try await client.isOnline(first) == true)
-            // Another connection of the same client takes the place of the first one.
+            // A second connection of the same client replaces the first one.
             mqtt = try MQTTClient(port: client.emulator.mqttPort, first)
             #expect(try await client.isOnline(first) == true)
             #expect(try await client.isOnline(second) == false)
@@ -47,9 +47,9 @@ import Testing
             #expect(try await client.isOnline(receiver) == true)
             let broker = try BrokerProcess.require(client.emulator)
             broker.signal(SIGKILL)
-            // The old connection is not reported once there is another broker.
+            // The new broker starts without the old connection.
             while try await client.isOnline(receiver) == true { try await Task.sleep(for: .milliseconds(10)) }
-            // A send needs the new broker, so it is there when the send is answered.
+            // The answer to a send shows that the new broker runs.
             let admin = try await client.adminToken()
             #expect(try await client.push(1, to: receiver, admin: admin).status == 200)
             #expect(try await client.isOnline(receiver) == false)
@@ -74,7 +74,7 @@ import Testing
             }
             let unknown = try await status()
             #expect(unknown.isOnline == nil && unknown.changedAt == nil)
-            // The broker's log has whole seconds, of a clock that may be a little behind.
+            // The broker's log has whole seconds, and its clock may lag a little.
             let start = Timestamp.now().millisecondsSinceEpoch - 2000
             var mqtt: MQTTClient? = try MQTTClient(port: client.emulator.mqttPort, receiver)
             let online = try await status()
@@ -100,7 +100,7 @@ import Testing
             let after = try #require(text.components(separatedBy: "<!-- test: \(name) -->\n```sh\n").dropFirst().first)
             return try #require(after.components(separatedBy: "\n```").first)
         }
-        // The lines that find the emulator stand above the controls.
+        // The block `controls` begins with the lines that find the emulator.
         let finding = try #require(try script("controls").components(separatedBy: "\n\n").first)
         let looking = try script("inspection")
         try await withEmulator(.init(runtimeFile: "\(directory.path)/kii-push/emulator.json")) { client in
@@ -119,7 +119,7 @@ import Testing
 }
 
 extension EmulatorClient {
-    /// What `/__kii/installations` says of the receiver's; `nil` when it is not known.
+    /// Whether the receiver's installation is online; `nil` if unknown.
     func isOnline(_ receiver: Receiver) async throws -> Bool? {
         let shown = try await self.control("GET", "installations").json["installations"]?.array
         let installation = shown?.first { $0["installationID"]?.string == receiver.installationID }

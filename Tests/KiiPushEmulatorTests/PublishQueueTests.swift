@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// Under load there is always one more message waiting.
+    /// The queue is never empty here, as under load.
     @Test func whatWasSentIsNotKept() throws {
         var queue = PublishQueue(window: 1)
         var packetID: UInt16?

@@ -4,7 +4,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// What outlives an emulator, and what does not.
+/// State, files and processes before and after a restart of the emulator.
 @Suite struct RestartTests {
     @Test func stateSessionsAndPortsOutliveTheEmulator() async throws {
         let directory = try TemporaryDirectory()
@@ -26,7 +26,7 @@ import Testing
             #expect(client.emulator.webSocketTLSPort == before.webSocketTLSPort)
             #expect(client.emulator.appKey == before.appKey)
             #expect(client.emulator.adminClientSecret == before.adminClientSecret)
-            // Before the client is back: the restored session keeps queueing, with the old endpoint.
+            // The restored session queues messages for its old topic before the client reconnects.
             #expect(try await client.push(4, to: receiver, admin: admin).status == 200)
             let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
             #expect(try await mosquitto.receive(4).compactMap { $0["n"]?.int64 } == [1, 2, 3, 4])
@@ -53,7 +53,8 @@ import Testing
             kill(getpid(), SIGKILL)
         }
         #expect(try PrivateFile.read(runtimeFile) != nil)
-        // Waits for the broker of the killed one, which is told to end by the kernel.
+        // The kernel signals the broker when its emulator is killed. The new emulator waits until that broker has
+        // ended.
         try await withEmulator(.init(directory: directory.path)) { client in
             #expect(BrokerProcess.all(directory: directory.path).count == 1)
             let receiver = try await client.receiver(loggingInAs: "ann")
@@ -69,10 +70,9 @@ import Testing
                 _ = try await Emulator.start(.init(directory: directory.path))
             }
             #expect(error?.code == .directoryInUse(pid: getpid()))
-            // The advice does not name the process that gets it.
+            // The advice does not name this very process.
             #expect(error?.description.contains("\(getpid())") == false)
             #expect(error?.description.hasSuffix("stop the other emulator or use another directory") == true)
-            // The first one is not disturbed.
             _ = try await client.adminToken()
         }
     }
@@ -105,7 +105,7 @@ import Testing
         let late = await #expect(throws: EmulatorError.self) { _ = try await Emulator.start(silent) }
         #expect(late?.code == .brokerFailed)
         #expect(late?.detail.hasPrefix("mosquitto takes no connections: ") == true)
-        // The directory is free again.
+        // The failed start has released the directory.
         try await withEmulator(.init(directory: directory.path)) { client in
             _ = try await client.adminToken()
         }
@@ -145,7 +145,7 @@ import Testing
                 let file = try JSONValue(parsing: #require(try PrivateFile.read(path)))
                 #expect(file["baseURL"]?.string == second.emulator.baseURL)
             }
-            // The second one has taken its own away; now it is as if a third had written it.
+            // The second emulator has removed its own file. A third emulator's file now has its place.
             try Data("{}".utf8).write(to: URL(fileURLWithPath: path))
             #expect(chmod(path, 0o600) == 0)
         }
@@ -175,10 +175,10 @@ import Testing
             let files = try #require(FileManager.default.enumerator(atPath: directory.path))
             var seen: Set<String> = []
             for case let name as String in files {
-                // mosquitto replaces its database whenever it likes, through a file that is gone a moment later.
+                // mosquitto replaces its database at any time, through a temporary file.
                 guard let bits = mode(of: "\(directory.path)/\(name)") else { continue }
                 seen.insert(name)
-                // Certificates are public, but in a directory that is not.
+                // Certificates are public, but lie in a private directory.
                 #expect(
                     bits & 0o077 == 0 || [".crt", ".csr", ".srl"].contains { name.hasSuffix($0) },
                     "\(name) has mode \(String(bits, radix: 8))")

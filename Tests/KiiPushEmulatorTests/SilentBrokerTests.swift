@@ -4,9 +4,9 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// What a sender is told when the broker says nothing: a broker that took a message may deliver it later on.
+/// Answers to a sender while the broker is silent. A broker that has read a message may still deliver it later.
 @Suite struct SilentBrokerTests {
-    /// Runs `body` with an emulator that soon gives up waiting, and a receiver of its messages.
+    /// Runs `body` with a receiver and with an emulator that waits only 2 s for the broker.
     private func withImpatientEmulator(
         _ body: (EmulatorClient, Receiver, _ broker: BrokerProcess) async throws -> Void
     ) async throws {
@@ -14,8 +14,10 @@ import Testing
         configuration.patience = .long
         configuration.patience.publish = .seconds(2)
         try await withEmulator(configuration) { client in
-            // Once a message is through, the emulator is connected to its broker; it may take longer than is waited for.
-            // The message goes to another receiver: the broker sends it again where the tool's acknowledgement is lost.
+            // A delivered message shows that the emulator is connected to its broker. The connection may take longer
+            // than 2 s.
+            // The message has its own receiver, because the broker repeats a message if `mosquitto_sub` loses the
+            // acknowledgement.
             let other = try await client.receiver()
             let mosquitto = Mosquitto(emulator: client.emulator, receiver: other)
             try await mosquitto.openSession()
@@ -27,7 +29,7 @@ import Testing
         }
     }
 
-    /// A way to wait, which clients take for "nothing was done".
+    /// Expects no `Retry-After`, because clients repeat a request whose refusal has one.
     private func expectNoWait(_ answer: RawAnswer) {
         #expect(answer.status == 503)
         #expect(answer.json["errorCode"]?.string == "TEMPORARY_UNAVAILABLE_ERROR")
@@ -57,7 +59,7 @@ import Testing
         }
     }
 
-    /// As the library's own client sends: it repeats what was not done, and nothing else.
+    /// The library's own client repeats only requests that changed nothing.
     @Test func theClientSendsOnce() async throws {
         try await self.withImpatientEmulator { client, receiver, broker in
             let emulator = client.emulator
@@ -74,12 +76,12 @@ import Testing
             #expect(error?.errorCode == KiiErrorCode.temporaryUnavailableError)
             #expect(error?.retryAfter == nil)
             let messages = try await client.control("GET", "messages").json["messages"]?.array
-            // The first one is of the preparation.
+            // `withImpatientEmulator` sent the first message.
             #expect(messages?.count == 2)
         }
     }
 
-    /// Where only the broker was not told, nothing was done: to ask again is all that it takes.
+    /// Only the broker missed the grant and nothing was changed, so a second request suffices.
     @Test func anEndpointThatIsNotGrantedIsToBeAskedForAgain() async throws {
         var configuration = Emulator.Configuration()
         configuration.patience = .long
@@ -92,7 +94,7 @@ import Testing
             }
             #expect(refused.status == 503)
             #expect(refused.field("Retry-After") == "1")
-            // Onboarding makes a thing besides.
+            // Onboarding also creates a thing, so its refusal must not invite a retry.
             let onboarded = try await broker.paused { try await client.onboard("meter-17") }
             self.expectNoWait(onboarded)
             while try await client.call("GET", "installations/\(id)/mqtt-endpoint", token: token).status != 200 {
@@ -103,7 +105,6 @@ import Testing
 }
 
 extension EmulatorClient {
-    /// A thing's own onboarding, which hands out an endpoint.
     fileprivate func onboard(_ vendorThingID: String) async throws -> RawAnswer {
         let basic = "\(self.emulator.appID):\(self.emulator.appKey.reveal())".utf8
         let body: JSONValue = ["vendorThingID": JSONValue(vendorThingID), "thingPassword": "secret"]

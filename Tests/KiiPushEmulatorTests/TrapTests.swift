@@ -4,9 +4,9 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// What Kii's clients send and a strict server would refuse, byte by byte over the socket.
+/// Requests of Kii's clients that a strict server would refuse, byte by byte over the socket.
 @Suite(.ownThreads) struct TrapTests {
-    /// An emulator, a pseudo user and what its requests begin with.
+    /// An emulator, a pseudo user and the beginning of the user's requests.
     private struct World {
         let client: EmulatorClient
         let root: String
@@ -21,7 +21,7 @@ import Testing
             self.token = try #require(user.json["_accessToken"]?.string)
         }
 
-        /// Sends lines as they are, with an empty one after them, and then `body`.
+        /// Sends the lines, an empty line and then `body`.
         func send(_ lines: [String], _ body: String = "") async throws -> RawAnswer {
             try await RawHTTP.exchange(
                 port: self.client.port,
@@ -34,7 +34,7 @@ import Testing
         try await withEmulator { client in try await body(World(client)) }
     }
 
-    /// The fields that say "no body", as different clients do, and the bytes that follow the head.
+    /// An absent body as different clients declare it: header fields, and the bytes after the head.
     private static let emptyBodies: [(fields: [String], body: String)] = [
         ([], ""), (["Content-Length: 0"], ""), (["Content-Type: application/json"], ""),
         (["Content-Type: application/json", "Content-Length: 0"], ""),

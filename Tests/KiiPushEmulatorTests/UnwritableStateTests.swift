@@ -4,9 +4,9 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// What could not be written did not happen.
+/// A change that the emulator cannot write is refused and has no effect.
 @Suite struct UnwritableStateTests {
-    /// Keeps everybody else from writing to an emulator's state for as long as it lives.
+    /// Holds the write lock of the emulator's database for its lifetime.
     private final class WriteLock {
         private var database: OpaquePointer?
 
@@ -18,7 +18,7 @@ import Testing
         deinit { sqlite3_close(self.database) }
     }
 
-    /// Makes a request that has to be refused for want of writing.
+    /// Makes a request while the database is locked, and expects a refusal.
     private func refused(_ client: EmulatorClient, _ request: () async throws -> RawAnswer) async throws {
         let lock = try WriteLock(client.emulator)
         let answer = try await request()
@@ -69,7 +69,7 @@ import Testing
         try await withEmulator { client in
             let receiver = try await client.receiver()
             let (id, token) = try await client.installation()
-            // A file cannot take the place of a directory.
+            // The emulator's new password file cannot replace a directory.
             let passwords = client.emulator.directory + "/broker/passwords"
             try #require(unlink(passwords) == 0 && mkdir(passwords, 0o700) == 0)
             let refused = try await client.call("GET", "installations/\(id)/mqtt-endpoint", token: token)
@@ -91,10 +91,11 @@ import Testing
             let path = "installations/\(receiver.installationID)"
             let (id, token) = try await client.installation()
             #expect(try await client.call("DELETE", path, token: receiver.token).status == 204)
-            // The broker hears of both in turn, so that the revocation has failed when this is refused.
+            // The broker processes revocation and grant in turn, so the refused grant shows that the revocation has
+            // failed.
             #expect(try await client.call("GET", "installations/\(id)/mqtt-endpoint", token: token).status == 503)
             try #require(rmdir(passwords) == 0)
-            // Nothing more is asked of the broker's files.
+            // The emulator repeats the revocation without another request.
             while try await client.canConnect(receiver) { try await Task.sleep(for: .milliseconds(10)) }
         }
     }

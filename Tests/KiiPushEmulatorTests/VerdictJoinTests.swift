@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Which push a message is, by what receivers tell.
+/// The push of each message, found from the reports of receivers.
 @Suite struct VerdictJoinTests {
     private static let hello = Array(#"{"msg":"hello"}"#.utf8)
     private static let bye = Array(#"{"msg":"bye"}"#.utf8)
@@ -49,7 +49,7 @@ import Testing
         #expect(try first(1, "i1", "a") == "p1")
         #expect(try first(1, "i2", "b") == "p1")
         #expect(try first(2, "i1", "a") == "p2")
-        // A third was not sent.
+        // The installation `i1` got two pushes, so its third message has none.
         #expect(try first(3, "i1", "a") == nil)
         #expect(try first(2, "i2", "b") == "p2")
     }
@@ -84,7 +84,7 @@ import Testing
         #expect(told.allSatisfy { $0.push == nil && $0.elapsed == nil })
     }
 
-    /// An inbox that was lost counts from 1 again.
+    /// A new inbox, after the former one was lost, counts from 1 again.
     @Test func aNumberThatIsReceivedAgainIsAnotherMessage() throws {
         var join = VerdictJoin()
         join.add([Self.push("p1", Self.hello, to: "i1"), Self.push("p2", Self.bye, to: "i1")])
@@ -102,7 +102,7 @@ import Testing
         #expect(join.take(try Self.start(1, of: Self.hello), of: "a").map(\.push?.id) == ["p1", "p1"])
     }
 
-    /// What is forgotten takes no place of what is not, and a large push does not push out all others at once.
+    /// Memory is bounded in bytes: a large push displaces only the oldest pushes, and a forgotten push takes no room.
     @Test func pushesAreForgottenByWhatTheyWeigh() throws {
         var join = VerdictJoin()
         for number in 1...40 {
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// A payload of a mebibyte.
+    /// A payload of 1 MiB.
     private static func large(_ number: Int) -> [UInt8] {
         Array("{\"msg\":\"\(number)\(String(repeating: "x", count: 1 << 20))\"}".utf8)
     }
@@ -127,14 +127,13 @@ import Testing
     @Test func memoryIsBounded() throws {
         var join = VerdictJoin()
         for number in 1...3000 { join.add([Self.push("p\(number)", Self.hello, to: "i1")]) }
-        // The oldest pushes are forgotten.
         let first = join.take(try Self.start(1, of: Self.hello), of: "a").first?.push?.id
         #expect(first != nil && first != "p1")
         var told: [MessageDelivery] = []
         for number in 2...20_000 as ClosedRange<Int64> {
             for _ in 1...17 { told += join.take(Self.event(number, .duplicate), of: "a") }
         }
-        // What was held of the oldest messages is told when they are forgotten, and not all of it was held.
+        // The events of forgotten messages are reported without a push. A message keeps only some of its events.
         #expect(told.count >= 10_000 * 16 && told.count < 20_000 * 16)
         #expect(told.allSatisfy { $0.push == nil })
     }

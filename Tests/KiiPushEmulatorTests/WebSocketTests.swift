@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// MQTT over WebSocket: what clients put on the wire, and what they hear.
+/// MQTT over WebSocket: bytes on the wire and the server's answers.
 @Suite(.ownThreads) struct WebSocketTests {
     @Test(arguments: [false, true]) func aPushArrives(tls: Bool) async throws {
         try await withEmulator { client in
@@ -21,7 +21,7 @@ import Testing
             let shown = try await client.control("GET", "installations").json["installations"]?.array?.first
             #expect(shown?["online"]?.bool == true)
             #expect(shown?["transport"]?.string == (tls ? "wss" : "ws"))
-            // The broker ends it, and the client hears so.
+            // The broker ends the session, and the server closes the WebSocket with code 1000.
             try await client.play("lose session of \(receiver.installationID)")
             #expect(try socket.frame() == (8, WebSocketFrame.closePayload(1000)))
             #expect(try socket.rest().isEmpty)
@@ -36,7 +36,7 @@ import Testing
         try await withEmulator { client in
             let socket = try WebSocketClient(client.emulator)
             let head = try socket.open()
-            // RFC 6455 section 1.3 has the answer to this key.
+            // The answer to this key is in RFC 6455 section 1.3.
             #expect(head.contains("\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"))
             #expect(head.contains("\r\nSec-WebSocket-Protocol: mqtt\r\n"))
         }
@@ -52,7 +52,7 @@ import Testing
                 clientID: receiver.topic, cleanSession: true, keepAlive: 300, username: receiver.username,
                 password: Secret(receiver.password))
             try MQTTPacket.connect(packet).encode(into: &connect)
-            // Two fragments with a ping between them, each byte by itself.
+            // Two fragments with a ping between them, sent byte by byte.
             var bytes: [UInt8] = [0x02, 0x80 | 5, 0, 0, 0, 0] + connect.prefix(5)
             WebSocketFrame.append(.ping, Array("still there".utf8), mask: 7, to: &bytes)
             bytes += [0x80, 0x80 | UInt8(connect.count - 5), 0, 0, 0, 0] + connect.dropFirst(5)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// A request, and how its refusal begins and ends.
+    /// A request, the status of its refusal, and words of the refusal's sentence.
     private static let refusals: [(request: String, status: Int, sentence: String)] = [
         (WebSocketClient.request("POST /mqtt HTTP/1.1"), 405, "begins with GET"),
         (WebSocketClient.request("GET /other HTTP/1.1"), 404, "is at /mqtt"),
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// What breaks the protocol, with the code that closes the WebSocket.
+    /// Bytes that break the protocol, the code that closes the WebSocket, and words of the reason.
     private static let faults: [(bytes: [UInt8], code: UInt16, words: String)] = [
         ([0x82, 1, 0], 1002, "without a mask"),
         ([0x81, 0x81, 0, 0, 0, 0, 65], 1003, "a text frame"),
@@ -153,7 +153,7 @@ import Testing
         let reasons = try await self.reasons { emulator in
             let connection = try RawConnection(port: emulator.webSocketTLSPort)
             try connection.send(Array(WebSocketClient.request().utf8))
-            // An alert at most.
+            // The server may send a TLS alert before it closes the connection.
             while (try? connection.isClosedByPeer()) == false {}
         }
         #expect(reasons.count == 1)
@@ -175,7 +175,7 @@ import Testing
             #expect(try (0..<2).map { _ in try socket.receiveNumber() } == [2, 2])
             try await client.play("drop connection of \(receiver.installationID)")
             #expect(try socket.frame().opcode == 8)
-            // What was dropped comes again.
+            // The broker delivers the dropped message again.
             let again = try WebSocketClient(client.emulator, tls: tls)
             try await client.wait(until: "done")
             try again.open()
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    /// Paho's client for Python, which nobody here wrote.
+    /// An independent client: Paho for Python.
     @Test(arguments: [false, true]) func pahoReceives(tls: Bool) async throws {
         let program = """
             import sys
@@ -253,7 +253,8 @@ import Testing
         }
     }
 
-    /// Why WebSockets ended or were refused while `body` ran, in order; those that ended as usual only with details.
+    /// The reasons of all WebSockets that were refused or ended by a fault while `body` ran, in order. With
+    /// `withDetails`, the usual ends too.
     private func reasons(
         withDetails: Bool = false, _ body: (Emulator) async throws -> Void
     ) async throws -> [String] {

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Tokens and fields under the app's settings, and what an account's answers hold.
+/// The app's settings for tokens and user fields, and the members of answers about accounts.
 @Suite struct AccountSettingTests {
     private var kii = CloudHarness()
 
@@ -37,14 +37,14 @@ import Testing
         let registered = self.registerWithToken("bob")["_accessToken"]?.string
         #expect(self.kii.call("GET", "users/me", token: registered).status == 200)
         self.kii.now = CloudHarness.start + .seconds(600)
-        // A registration that brings a token is a login.
+        // The app's lifetime applies to the token of a registration too.
         expectRefusal(self.kii.call("GET", "users/me", token: registered), "403 WRONG_TOKEN")
         let access = first["access_token"]?.string
         expectRefusal(self.kii.call("GET", "users/me", token: access), "403 WRONG_TOKEN")
         expectRefusal(self.kii.call("GET", "things/\(thing.id)", token: thing.token), "403 WRONG_TOKEN")
-        // Whose token is all they have keeps it.
+        // A pseudo user's token does not expire, because it is the user's only credential.
         #expect(self.kii.call("GET", "users/me", token: pseudo.token).status == 200)
-        // The refresh token outlives the access token, and the new one has the app's lifetime again.
+        // The refresh token outlives the access token. The new access token again has the app's lifetime.
         let refresh: JSONValue = ["grant_type": "refresh_token", "refresh_token": try #require(first["refresh_token"])]
         #expect(self.token(refresh).json["expires_in"]?.int64 == 600)
     }
@@ -116,7 +116,7 @@ import Testing
         let pseudo = try self.kii.user()
         expectRefusal(
             change(&self.kii, pseudo.token, id, ["oldPassword": "secret", "newPassword": "other"]), "401 UNAUTHORIZED")
-        // The administrator needs no old one.
+        // The administrator needs no old password.
         let admin = try self.kii.admin()
         #expect(change(&self.kii, admin, id, ["newPassword": "other"]).status == 204)
         expectRefusal(self.kii.call("GET", "users/me", token: token), "403 WRONG_TOKEN")
@@ -173,7 +173,7 @@ import Testing
 
     @Test(arguments: [(64_509, 201), (64_510, 400)])
     mutating func customFieldsHaveALimit(count: Int, status: Int) {
-        // 63 KiB are 64,512 bytes: the name has one, the quotes are two.
+        // The limit of 63 KiB is 64,512 bytes; the field's name takes 1 byte, the quotes 2.
         let body: JSONValue = ["a": JSONValue(String(repeating: "x", count: count)), "displayName": "Ann"]
         let outcome = self.kii.call("POST", "users", type: "RegistrationAndAuthorizationRequest", body)
         #expect(outcome.status == status)

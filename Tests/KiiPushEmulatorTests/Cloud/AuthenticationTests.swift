@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Credentials in the header, in the forms that clients send.
 @Suite struct AuthenticationTests {
     private static func basic(_ text: String) -> String { "Basic \(Base64Text.encode(text))" }
 

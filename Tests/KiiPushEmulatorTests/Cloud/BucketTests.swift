@@ -2,9 +2,8 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Bodies of objects and the end of buckets, as far as push to app needs them.
 @Suite struct BucketTests {
-    /// A user with an installation who is subscribed to the bucket `notes` in a scope.
+    /// A user with an installation, subscribed to the bucket `notes` in a scope.
     private struct World {
         var all: TopicTests.World
         let bucket: String
@@ -28,7 +27,7 @@ import Testing
             self.all.kii.call(method, path, token: token ?? self.token)
         }
 
-        /// Uploads `body` as the body of the object `one`.
+        /// Uploads the body of the object `one`.
         mutating func upload(_ body: String, mediaType: String? = "image/png", token: String? = nil) -> Outcome {
             var fields = [HTTPField("Authorization", "Bearer \(token ?? self.token)")]
             if let mediaType { fields.append(HTTPField("Content-Type", mediaType)) }
@@ -120,7 +119,7 @@ import Testing
         #expect(again.json["bucketID"]?.string == "notes")
         #expect(again.json["objectScope"]?["type"]?.string?.hasPrefix("APP") == true)
         expectRefusal(world.call("GET", "\(world.bucket)/objects/one"), "404 OBJECT_NOT_FOUND")
-        // The bucket made anew has neither the objects nor the subscribers of the old one.
+        // The recreated bucket has neither the objects nor the subscribers of the deleted one.
         let path = "\(world.bucket)/objects/one"
         #expect(world.all.kii.call("PUT", path, token: world.token, type: "note", [:]).published.isEmpty)
         expectRefusal(world.call("GET", "\(path)/body"), "404 OBJECT_BODY_NOT_FOUND")

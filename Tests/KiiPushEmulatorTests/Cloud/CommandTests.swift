@@ -22,7 +22,7 @@ import Testing
         self.kii = kii
     }
 
-    /// A request about the thing's commands, by its owner unless somebody else's token is given.
+    /// A request about the thing's commands, with the owner's token by default.
     private mutating func call(
         _ method: String, _ path: String = "", token: String? = nil, type: String? = nil, _ body: String = ""
     ) -> Outcome {
@@ -38,7 +38,7 @@ import Testing
         return self.kii.send(method, "/thing-if/apps/kiilocal/targets/\(target)/commands\(path)", fields, body)
     }
 
-    /// A command with two actions; the owner issues it unless another issuer is given.
+    /// A command with two actions, issued by the owner by default.
     private func plain(issuer: String? = nil) -> String {
         """
         { "actions": [ {"turnPower": {"power": true}}, {"setBrightness": {"brightness": 40}} ],
@@ -53,7 +53,6 @@ import Testing
         """
     }
 
-    /// The ID of a new command.
     private mutating func sent(_ body: String? = nil, type: String = CommandTests.json) throws -> String {
         let outcome = self.call("POST", type: type, body ?? self.plain())
         return try #require(outcome.json["commandID"]?.string, "\(outcome.json)")
@@ -73,7 +72,7 @@ import Testing
 
     // MARK: - To the thing
 
-    /// Kii's C sample compares the first 12 bytes of what arrives.
+    /// Kii's C sample compares the first 12 bytes of the message.
     @Test mutating func theThingGetsItWithTheIDFirstAndWithoutBlanks() throws {
         let installation = try self.kii.installation(of: self.thing)
         let actions = #"[{"turnPower":{"power":true}},{"setBrightness":{"brightness":40}}]"#
@@ -152,7 +151,7 @@ import Testing
             (plain, Self.json, "[\(power),\(brightness)]", "DONE"),
             (byTraits, Self.update, #"[{"lamp":[\#(power)]}]"#, "INCOMPLETE"),
             (byTraits, Self.update, #"[{"lamp":[\#(brightness),\#(power)]}]"#, "DONE"),
-            // As Kii's C sample answers.
+            // Kii's C sample answers in this form.
             (byTraits, Self.json, "[\(power)]", "INCOMPLETE"),
             (byTraits, Self.json, "[\(power),\(brightness)]", "DONE"),
         ] {
@@ -225,7 +224,7 @@ import Testing
         }
     }
 
-    /// As large as its request may be: two do not fit into one answer.
+    /// Each command is nearly as large as a request may be, so an answer has room for one or two.
     @Test mutating func aListEndsBeforeItIsTooLarge() throws {
         let note = String(repeating: "x", count: 900_000)
         let body = self.plain().replacing(#""schema":"#, with: #""metadata": {"note": "\#(note)"}, "schema":"#)
@@ -261,7 +260,7 @@ import Testing
         }
     }
 
-    /// A body of as many levels as are taken is stored and listed some levels deeper.
+    /// The request nests as deeply as the emulator accepts. Stored and listed, the actions are some levels deeper.
     @Test mutating func commandsOutliveARestartHoweverDeep() throws {
         let deep = String(repeating: "[", count: 57) + String(repeating: "]", count: 57)
         let body = #"{"issuer":"user:\#(self.owner.id)","schema":"S","schemaVersion":1,"actions":[{"a":\#(deep)}]}"#

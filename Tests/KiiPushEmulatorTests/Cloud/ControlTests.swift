@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The controls below `/__kii`: settings, switches, rotation and reset.
+/// The controls below `/__kii`: settings, switches, rotation of credentials, and reset.
 @Suite struct ControlTests {
     @Test(
         arguments: [
@@ -166,7 +166,7 @@ import Testing
         #expect(world.kii.control("GET", "faults").json["faults"] == [])
         expectRefusal(world.kii.call("GET", "users/me", token: world.user.token), "403 WRONG_TOKEN")
         expectRefusal(world.kii.call("GET", "topics/x", token: try world.kii.admin()), "404 TOPIC_NOT_FOUND")
-        // What was taken is free again.
+        // The vendor's ID `lamp-1` is free again.
         #expect(try world.kii.thing().id != world.thing.id)
     }
 }

@@ -2,11 +2,10 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// What goes with a deleted user or thing, and what stays.
 @Suite struct DeletionTests {
     private typealias World = TopicTests.World
 
-    /// A world where the user and the thing have one of everything, in their own scope and elsewhere.
+    /// A user and a thing with one of everything, in their own scope and elsewhere.
     private static func world() throws -> World {
         var world = try World()
         let (user, thing) = (world.user, world.thing)
@@ -27,7 +26,7 @@ import Testing
         return world
     }
 
-    /// What is written at the deletion, by table: the rows that go, and those that change.
+    /// The tables of the rows that the cloud removed and saved after change number `count`.
     private static func changes(_ world: World, since count: Int) -> (removed: [String], saved: [String]) {
         var (removed, saved): ([String], [String]) = ([], [])
         for change in world.kii.changes[count...] {
@@ -60,7 +59,7 @@ import Testing
         #expect(deleted.effects.revocations == [String(installation.topic.dropFirst("push/".count))])
         let changes = DeletionTests.changes(world, since: before)
         #expect(changes.removed == DeletionTests.whatIsOwn + ["user"])
-        // The group without the member, the thing without the owner, the topic without the right.
+        // The group loses the member, the thing its owner, and the topic the user's right.
         #expect(changes.saved == ["group", "thing", "topic"])
 
         expectRefusal(world.kii.call("GET", "users/me", token: user.token), "403 WRONG_TOKEN")
@@ -107,7 +106,7 @@ import Testing
                 "POST", "oauth2/token", type: "OauthTokenRequest",
                 ["username": "VENDOR_THING_ID:x-fake", "password": "secret"])
             #expect(refused.refusal == unknown.refusal)
-            // The name is free again.
+            // The vendor's ID is free again.
             #expect(try world.kii.thing("lamp-1").id != thing.id)
         }
     }
@@ -117,7 +116,7 @@ import Testing
         for token in [world.member.token, world.thing.token] {
             expectRefusal(world.kii.call("DELETE", "users/\(world.user.id)", token: token), "401 UNAUTHORIZED")
         }
-        // Not even the owner of a group its members.
+        // The owner of a group cannot delete its members either.
         expectRefusal(
             world.kii.call("DELETE", "users/\(world.member.id)", token: world.user.token), "401 UNAUTHORIZED")
         expectRefusal(

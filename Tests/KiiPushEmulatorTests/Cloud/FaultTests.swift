@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// `/__kii/faults`: what requests are made to fail with.
+/// Faults of requests, set through `/__kii/faults`.
 @Suite struct FaultControlTests {
     @Test func theNextRequestsAreAnsweredAsAsked() throws {
         var kii = CloudHarness()
@@ -19,7 +19,7 @@ import Testing
         #expect(added.json["times"]?.int64 == 2)
         #expect(added.json["id"]?.string?.isEmpty == false)
         for left in [1, 0] {
-            // Another method, another path and the controls are not met.
+            // The fault spares other methods, other paths and the controls.
             #expect(kii.call("PUT", "users/me", token: user.token).status == 405)
             #expect(kii.call("GET", "users/me/topics", token: user.token).status == 200)
             let refused = kii.call("GET", "users/me", token: user.token)
@@ -149,7 +149,7 @@ import Testing
         arguments: [
             ("/api/apps/*/users/*", false), ("/api/apps/kiilocal/users/me/topics", true), ("/api/**", true),
             ("/api/apps/*/users/**", true), ("/**", true), ("/thing-if/**", false),
-            // Empty segments mean nothing in a pattern, as in a path.
+            // A pattern ignores empty segments, as a path does.
             ("/api/apps/*/users/me//topics/", true), ("/api/apps/*/users/me/topics/*", false),
             ("/api/apps/*/*/*/*", true), ("/", false),
         ]

@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Groups: making, finding, changing and ending them, and who may.
 @Suite struct GroupTests {
     private typealias World = TopicTests.World
 
@@ -25,7 +24,7 @@ import Testing
 
     @Test func aGroupTellsWhichMembersAreUnknown() throws {
         var kii = CloudHarness()
-        // The one who asks need be neither owner nor member.
+        // A user who is neither the owner nor a member may create the group.
         let (owner, member, asking) = (try kii.user(), try kii.user(), try kii.user())
         let outcome = kii.call(
             "POST",
@@ -127,7 +126,7 @@ import Testing
         #expect(list("?owner=\(member.id)", member.token) == [second])
         #expect(list("?owner=\(user.id)&is_member=\(member.id)", user.token) == [world.group])
         #expect(list("?is_member=\(stranger.id)", user.token) == [])
-        // As Kii's JavaScript SDK writes it.
+        // Kii's JavaScript SDK writes a slash before the query.
         #expect(list("/?is_member=\(member.id)", member.token) == both)
         #expect(list("/?owner=\(user.id)", member.token) == [world.group])
         #expect(list("", world.admin) == both)
@@ -143,7 +142,7 @@ import Testing
         for token in [member.token, stranger.token, world.thing.token] {
             expectRefusal(world.kii.call("PUT", "\(path)/\(stranger.id)", token: token), "401 UNAUTHORIZED")
         }
-        // Again makes no difference.
+        // Adding a member twice changes nothing.
         for token in [user.token, world.admin] {
             let added = world.kii.call("PUT", "\(path)/\(stranger.id)", token: token)
             #expect(added.status == 204)
@@ -151,7 +150,7 @@ import Testing
         }
         #expect(GroupTests.members(&world).count == 3)
         expectRefusal(world.kii.call("DELETE", "\(path)/\(member.id)", token: stranger.token), "401 UNAUTHORIZED")
-        // By the owner, and by the member.
+        // The owner removes a member; a member leaves.
         for (id, token) in [(member.id, user.token), (stranger.id, stranger.token)] {
             #expect(world.kii.call("DELETE", "\(path)/\(id)", token: token).status == 204)
             expectRefusal(world.kii.call("DELETE", "\(path)/\(id)", token: token), "404 USER_NOT_FOUND")
@@ -204,7 +203,7 @@ import Testing
         }
         #expect(removed.sorted() == ["body", "bucket", "group", "object", "subscription", "subscription", "topic"])
 
-        // One of the same name has nothing of it.
+        // A new group of the same name inherits nothing.
         world.kii.call("PUT", "groups/team", token: member.token, type: type, ["name": "other"])
         expectRefusal(world.kii.call("GET", "groups/team/topics/x", token: member.token), "404 TOPIC_NOT_FOUND")
         expectRefusal(world.kii.call("GET", "\(bucket)/objects/one", token: member.token), "404 OBJECT_NOT_FOUND")

@@ -2,12 +2,11 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// What `/__kii` shows.
+/// The lists that `/__kii` shows.
 @Suite struct InspectionTests {
     private static let lists = ["principals", "installations", "topics", "subscriptions", "buckets", "messages"]
     private static let message: JSONValue = ["data": ["a": "b"], "mqtt": ["enabled": true]]
 
-    /// A cloud with some of everything.
     private static func world() throws -> TopicTests.World {
         var world = try TopicTests.World()
         let user = world.user
@@ -87,7 +86,7 @@ import Testing
         #expect(shown()?["development"]?.bool == true)
         #expect(shown()?["endpointExpiresAt"]?.isNull == true)
         #expect(shown()?["createdAt"]?.int64 == CloudHarness.start.millisecondsSinceEpoch)
-        // Nobody told who is connected.
+        // The emulated cloud has no source of presence yet.
         #expect(shown()?["online"]?.isNull == true)
         let name = String(topic.dropFirst("push/".count))
         for (online, isOnline) in [(name, true), ("somebody", false)] {
@@ -107,7 +106,7 @@ import Testing
         var world = try InspectionTests.world()
         let sent = (0..<5).compactMap { _ in InspectionTests.send(&world) }
         let log = world.kii.control("GET", "messages").json["messages"]?.array ?? []
-        // The first is the event of the object.
+        // Message 1 is the event of the object in `world()`.
         #expect(log.compactMap { $0["sequence"]?.int64 } == [1, 2, 3, 4, 5, 6])
         #expect(log.dropFirst().compactMap { $0["pushMessageID"]?.string } == sent)
         #expect(log.last?["kind"]?.string == "PUSH_TO_USER")
@@ -145,7 +144,7 @@ import Testing
         let path = "users/\(user.id)/push/messages"
         let sent = world.kii.call("POST", path, token: user.token, type: "SendPushMessageRequest", message)
         #expect(sent.status == 200)
-        // Who asked for what comes after the last one goes on asking so.
+        // Numbers go on after a reset, so a client may still ask for messages after `last`.
         let next = world.kii.control("GET", "messages?after=\(last)").json["messages"]?.array
         #expect(next?.map { $0["pushMessageID"] } == [sent.json["pushMessageID"]])
         #expect(next?.first?["sequence"]?.int64 == last + 1)
@@ -165,13 +164,13 @@ import Testing
         expectRefusal(refused, "400 INVALID_INPUT_DATA")
         #expect(refused.json["message"]?.string?.contains(" \(name) ") == true)
         #expect(world.kii.control("GET", "topics").json["topics"]?.array?.isEmpty == false)
-        // It is not told to who may not ask.
+        // Without credentials the answer is 401, whatever the query.
         expectRefusal(world.kii.send(method, "/__kii/\(path)", [], ""), "401 UNAUTHORIZED")
     }
 
     @Test func theLogIsBoundedInBytesToo() throws {
         var world = try InspectionTests.world()
-        // JPush has no documented limit, so one message may be as large as a request.
+        // JPush has no documented limit, so a message may be as large as a request.
         let text = JSONValue(String(repeating: "x", count: 900_000))
         let message: JSONValue = ["data": ["a": text], "jpush": ["enabled": true]]
         for _ in 0..<25 {
@@ -185,7 +184,7 @@ import Testing
             #expect(sent.status == 200)
         }
         let log = world.kii.control("GET", "messages").json["messages"]?.array ?? []
-        // 16 MiB hold 18 of them.
+        // 16 MiB hold 18 of the messages.
         #expect(log.count == 18)
         #expect(log.last?["sequence"]?.int64 == 26)
     }

@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Installations of all networks and their endpoints.
 @Suite struct InstallationTests {
     private static let type = "InstallationCreationRequest"
 
@@ -20,7 +19,7 @@ import Testing
         #expect(outcome.type == "application/vnd.kii.InstallationCreationResponse+json")
         let id = try #require(outcome.json["installationID"]?.string)
         #expect(id.utf8.count == 25 && id.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber) })
-        // To the byte: Kii's own scripts read answers by line and offset.
+        // Kii's own scripts read answers by line and offset, so every byte of this answer matters.
         let registrationID = try #require(outcome.json["installationRegistrationID"]?.string)
         #expect(
             String(decoding: outcome.response.body, as: UTF8.self) == """
@@ -116,7 +115,7 @@ import Testing
         #expect(ofThing?.array?.count == 1)
         #expect(ofThing?[0]?["installationID"]?.string == installation.id)
         #expect(ofThing?[0]?["thingID"]?.string == thing.id)
-        // A user does not see their things' installations.
+        // The list of a user omits the installations of the user's things.
         #expect(list("userID=\(user.id)", user.token).json["installations"]?.array?.count == 0)
         expectRefusal(list("userID=\(user.id)", stranger.token), "401 UNAUTHORIZED")
         expectRefusal(kii.call("GET", "installations", token: user.token), "401 UNAUTHORIZED")
@@ -137,7 +136,7 @@ import Testing
         #expect(missing.json["installationID"]?.string == installation.id)
         #expect(missing.json["appID"]?.string == kii.app.appID)
         #expect(missing.type == "application/vnd.kii.InstallationNotFoundException+json")
-        // Who installs again gets another channel.
+        // A new installation of the same user gets another topic.
         let again = try kii.installation(of: user)
         #expect(again.topic != installation.topic)
     }
@@ -155,7 +154,7 @@ import Testing
         #expect(outcome.json["host"]?.string == "127.0.0.1")
         #expect(outcome.json["portTCP"]?.int64 == 4001)
         #expect(outcome.json["portSSL"]?.int64 == 4002)
-        // The smallest client known keeps 64 bytes of each, 128 of the password, with the NUL.
+        // The smallest buffers of the known clients: 64 bytes for each field and 128 for the password, with the NUL.
         for field in ["installationID", "username", "mqttTopic", "host"] {
             #expect(try #require(outcome.json[field]?.string).utf8.count < 64)
         }

@@ -3,9 +3,10 @@ import KiiPushEmulator
 import SeededNumbers
 import Testing
 
-/// What the client lets through, the emulator takes; and what the client says of a message's size is true of it.
+/// The emulator accepts every message that the client validates, unless its size is near a limit. The client never
+/// overestimates the size of a message.
 @Suite struct MessageAgreementTests {
-    /// Writes messages of every shape, legal and illegal, the same ones for the same seed.
+    /// A generator of messages of every shape, legal and illegal; a seed always gives the same messages.
     private struct Writer {
         private static let keys = [
             "a", "b", "ä\"", "from", "data", "google.x", "gcm.x", "ttl", "collapse_key", "notification", "topic",
@@ -90,7 +91,7 @@ import Testing
         }
     }
 
-    /// More than all fields that the cloud adds without the client knowing them.
+    /// Upper bound of the bytes that the cloud adds in fields that the client does not know.
     private static let marginBytes = 500
 
     private static func isNearALimit(_ message: PushMessage, to destination: PushDestination) -> Bool {
@@ -100,7 +101,7 @@ import Testing
         }
     }
 
-    /// What a network's limit counts of what it is handed.
+    /// The bytes of a rendering that count against the network's limit.
     private static func size(of rendering: JSONValue, over network: PushMessage.Network) -> Int {
         let counted: [JSONValue?] =
             switch network {
@@ -145,7 +146,7 @@ import Testing
                 measured.insert(network)
             }
         }
-        // The messages are of both kinds, or this test would say nothing.
+        // This test needs messages of both kinds.
         #expect(accepted > 100 && refused > 100 && measured == Set(PushMessage.Network.allCases))
     }
 }

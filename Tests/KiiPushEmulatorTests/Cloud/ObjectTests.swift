@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Objects, as far as push to app needs them.
 @Suite struct ObjectTests {
     @Test(arguments: ["app", "user", "me", "group", "thing", "vendor"])
     func anObjectIsCreatedChangedAndDeletedAndEachIsAnEvent(scope: String) throws {
@@ -64,7 +63,7 @@ import Testing
         #expect(world.kii.call("DELETE", path, token: world.admin).status == 204)
     }
 
-    /// Kii's guide on securing data: anybody reads what is in the app's scope, in other scopes nobody from outside does.
+    /// Kii's guide on securing data: anonymous callers may read objects in the app's scope only.
     @Test func whoIsAnonymousReadsInTheAppsScope() throws {
         var world = try TopicTests.World()
         for scope in ["", "users/\(world.user.id)/"] {
@@ -80,7 +79,7 @@ import Testing
         }
     }
 
-    /// A live test of Kii's Java client.
+    /// From a live test of Kii's Java client.
     @Test func anObjectNeedsNoMediaType() throws {
         var world = try TopicTests.World()
         let path = "buckets/notes/objects/one"

@@ -6,7 +6,7 @@ import Testing
 @Suite struct OnboardingTests {
     private var kii = CloudHarness()
 
-    /// As the app alone, or with a token.
+    /// Sends an onboarding with the app's credentials alone, or with a token.
     private mutating func onboard(_ kind: String, token: String? = nil, _ body: JSONValue) -> Outcome {
         let type = HTTPField("Content-Type", "application/vnd.kii.\(kind)+json")
         let authorization =
@@ -16,7 +16,8 @@ import Testing
         return self.kii.send("POST", "/thing-if/apps/kiilocal/onboardings", [type, authorization], body.text)
     }
 
-    /// ebisu writes the properties as a string. They are stored some levels deeper, and have to be read again.
+    /// ebisu writes the properties as a string. The emulator stores them some levels deeper and parses them again after
+    /// a restart.
     @Test mutating func propertiesInAStringAreNoDeeperThanABody() throws {
         for (levels, status) in [(60, 200), (61, 400)] {
             let text = String(repeating: #"{"a":"#, count: levels) + "1" + String(repeating: "}", count: levels)
@@ -109,7 +110,7 @@ import Testing
         let byVendorID = self.onboard("OnboardingWithVendorThingIDByOwner", token: owner.token, vendor)
         #expect(byVendorID.status == 200)
         #expect(self.kii.call("GET", "things/VENDOR_THING_ID:lamp-2", token: owner.token).status == 200)
-        // For oneself only, unless one is the administrator.
+        // Users onboard a thing for themselves only; the administrator does so for any owner.
         let admin = try self.kii.admin()
         expectRefusal(
             self.onboard("OnboardingWithVendorThingIDByOwner", token: stranger.token, vendor), "401 UNAUTHORIZED")

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Owners that one side asks for and the other side confirms.
+/// Requests for an owner that the other side confirms: a thing asks for an owner, or an owner for a thing.
 @Suite struct OwnershipRequestTests {
     /// `owner` and `member` are in the group.
     private var world: TopicTests.World
@@ -27,7 +27,7 @@ import Testing
         return self.world.kii.call("POST", "\(self.path)/confirm", token: token, type: type, ["code": code])
     }
 
-    /// 204 for an owner of the thing, else 404.
+    /// The status of a check of `owner`: 204 for an owner of the thing, else 404.
     private mutating func check(_ owner: String) -> Int {
         self.world.kii.call("HEAD", "\(self.path)/\(owner)", token: self.world.admin).status
     }
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// An owner is neither the thing nor the owner to be.
+    /// An owner of the thing may neither request another owner nor confirm one.
     @Test mutating func nobodyElseAsksOrConfirms() throws {
         self.world.kii.call("PUT", "\(self.path)/\(self.owner)", token: self.world.admin)
         let friend = "user:\(self.world.stranger.id)"
@@ -126,7 +126,7 @@ import Testing
         )
         var state = CloudState()
         for case .save(let table, _, let value) in self.world.kii.changes {
-            // As it comes back from disk: parsed.
+            // Parses the row, as the store does after a restart.
             let isUnderstood = state.load(table: table, value: try JSONValue(parsing: value.serialized()))
             #expect(isUnderstood)
         }

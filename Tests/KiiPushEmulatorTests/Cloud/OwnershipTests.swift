@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Adding, finding and removing the owners of a thing.
 @Suite struct OwnershipTests {
     /// `owner` and `member` are in the group.
     private var world: TopicTests.World
@@ -13,7 +12,7 @@ import Testing
     private var owner: String { "user:\(self.world.user.id)" }
     private var group: String { "group:\(self.world.group)" }
 
-    /// The IDs of users and then of groups.
+    /// The IDs of the owners, users before groups.
     private mutating func owners() -> [String] {
         let list = self.world.kii.call("GET", self.path, token: self.world.admin).json
         return ["users", "groups"].flatMap { list[$0]?.array ?? [] }.compactMap { $0.string }
@@ -34,7 +33,7 @@ import Testing
         #expect(self.add(self.group, token: self.world.member.token).status == 204)
         let owners = self.owners()
         #expect(owners == [self.world.user.id, self.world.group])
-        // A member of the group owns what it owns.
+        // Members of a group have the owner's rights to the group's things.
         let shown = self.world.kii.call("GET", "things/VENDOR_THING_ID:lamp-1", token: self.world.member.token)
         #expect(shown.status == 200)
     }
@@ -49,7 +48,7 @@ import Testing
     @Test mutating func theAdministratorAndTheThingAddAnybody() {
         #expect(self.add(self.owner, token: self.world.admin).status == 204)
         #expect(self.add("USER:\(self.world.member.id)", token: self.world.thing.token).status == 204)
-        // An owner is nobody else's to add.
+        // An owner cannot add another owner.
         let other = self.add("user:\(self.world.stranger.id)", token: self.world.user.token)
         expectRefusal(other, "401 UNAUTHORIZED")
         #expect(self.owners().count == 2)
@@ -72,7 +71,7 @@ import Testing
 
     // MARK: - By password
 
-    /// Kii's JavaScript SDK writes the password first.
+    /// The emulator ignores the password by default. Kii's JavaScript SDK writes the password first.
     @Test mutating func thePasswordIsNotLookedAtByDefault() {
         #expect(self.add(["thingPassword": "wrong", "userID": JSONValue(self.world.user.id)]).status == 204)
         #expect(self.add(["groupID": JSONValue(self.world.group), "thingPassword": "wrong"]).status == 204)

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// What arrives over MQTT, whole.
+/// The whole payload of messages over MQTT.
 @Suite struct PayloadTests {
     private typealias World = TopicTests.World
     private static let when = CloudHarness.start.millisecondsSinceEpoch
@@ -12,7 +12,7 @@ import Testing
         return String(decoding: publication.payload, as: UTF8.self)
     }
 
-    /// A world where everybody has an installation and `x` exists in every scope.
+    /// A world with an installation for each account and the topic `x` in every scope.
     private static func world() throws -> World {
         var world = try World()
         for account in [world.user, world.member, world.thing] { _ = try world.kii.installation(of: account) }

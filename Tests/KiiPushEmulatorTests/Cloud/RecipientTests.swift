@@ -2,19 +2,17 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Who is told what a subscription is for: whoever has the right at that moment.
+/// The recipients of a message: the subscribers who have the right when it is sent.
 @Suite struct RecipientTests {
     /// A group with a topic and a bucket, to which its owner, a member and a thing are subscribed.
     private struct World {
         var all: TopicTests.World
-        /// The path of the group.
         let group: String
-        /// Where the pushes to each of them go.
+        /// The MQTT topics of the group's owner, a member and a thing.
         let owner: String
         let member: String
         let thing: String
 
-        /// The path of the member in the group.
         var membership: String { "\(self.group)/members/\(self.all.member.id)" }
 
         init() throws {
@@ -27,13 +25,13 @@ import Testing
             for target in ["topics/x", "buckets/notes/filters/all"] {
                 let path = "\(self.group)/\(target)/push/subscriptions"
                 for account in [all.user, all.member] { all.kii.call("POST", "\(path)/users", token: account.token) }
-                // Nobody but the administrator can: the thing has no right in a group.
+                // The thing has no right in the group, so only the administrator can subscribe it.
                 all.kii.call("PUT", "\(path)/things/\(all.thing.id)", token: all.admin)
             }
             self.all = all
         }
 
-        /// Where a message to the topic goes.
+        /// Sends a message and returns the MQTT topics that it goes to.
         mutating func sent(to path: String? = nil) -> Set<String> {
             let message: JSONValue = ["data": ["a": "b"], "mqtt": ["enabled": true]]
             let sent = self.all.kii.call(
@@ -43,7 +41,7 @@ import Testing
             return Set(sent.published.map { $0.topic })
         }
 
-        /// Where the news of a new object goes.
+        /// Creates an object in the group's bucket and returns the MQTT topics of its event.
         mutating func announced() -> Set<String> {
             let made = self.all.kii.call(
                 "POST", "\(self.group)/buckets/notes/objects", token: self.all.user.token, type: "note", [:])

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// What each network is handed.
+/// The message as each network gets it.
 @Suite struct RenderingTests {
     /// A user subscribed to a topic and a bucket of its own, with one installation for each network.
     struct World {
@@ -50,7 +50,7 @@ import Testing
             return String(decoding: rendering.serialized(), as: UTF8.self)
         }
 
-        /// The networks that reached somebody, and whom.
+        /// The installations that the latest message reached, for each network.
         mutating func reached() throws -> [String: [String]] {
             let members = try self.logged()["installations"]?.members ?? []
             return Dictionary(
@@ -116,7 +116,7 @@ import Testing
             #expect(outcome.json["installationID"]?.string == world.installations["MQTT"])
         }
         try become("apns")
-        // Nothing is said of it: it stays as it is.
+        // An installation without `payload` keeps the earlier choice.
         try become(.null)
         let alert = #"{"sendObjectScope":false,"apns":{"enabled":true,"alert":{"body":"B"}}}"#
         let payloads = try world.send(alert).effects.publications.map { String(decoding: $0.payload, as: UTF8.self) }
@@ -232,7 +232,7 @@ import Testing
         expectRefusal(try world.send(body), "404 \(code)_NOT_FOUND")
         let disabled = #"{"data":{"a":"b"},"\#(section)":{"enabled":false},"mqtt":{"enabled":true}}"#
         #expect(try world.send(disabled).status == 200)
-        // An event goes to the networks that there are keys for.
+        // An event goes only to the networks that have keys.
         world.all.kii.call("PUT", "users/me/buckets/notes/objects/o1", token: world.user.token, type: "note", [:])
         #expect(try world.reached()[section] == nil)
         #expect(try world.reached()["mqtt"]?.count == 1)

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// What finds no handler, and what is malformed before one looks.
+/// Requests without a handler, and malformed requests that never reach a handler.
 @Suite struct RoutingTests {
     @Test(
         arguments: [
@@ -18,7 +18,7 @@ import Testing
         #expect(outcome.json["errorCode"]?.string?.hasSuffix("NOT_FOUND") == true)
     }
 
-    /// As Kii's JavaScript SDK writes them.
+    /// Kii's JavaScript SDK writes such paths.
     @Test func emptySegmentsOfAPathMeanNothing() throws {
         var kii = CloudHarness()
         let user = try kii.user()
@@ -29,7 +29,7 @@ import Testing
         #expect(kii.call("PUT", filter, token: user.token).status == 204)
         #expect(kii.call("POST", "users/me/buckets/notes/objects/", token: user.token, type: "note", [:]).status == 201)
         #expect(kii.call("GET", "topics/", token: user.token).status == 200)
-        // An ID that is left away is none, and not one of nothing.
+        // Without an ID, the path names the list of topics, which has no PUT.
         expectRefusal(kii.call("PUT", "topics//", token: user.token), "405 METHOD_NOT_ALLOWED")
     }
 

@@ -2,11 +2,10 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Sending: who may, to whom it goes, and what is refused.
 @Suite struct SendingTests {
     private static let type = "SendPushMessageRequest"
 
-    /// A cloud with a user who has an installation and is subscribed to the app's topic `news`.
+    /// A user with an installation, subscribed to the app's topic `news`.
     struct World {
         var kii = CloudHarness()
         let user: CloudHarness.Account
@@ -119,7 +118,7 @@ import Testing
                 let isForMQTT = message["mqtt"] != nil
                 #expect(sent.status == (isStrict && isForMQTT ? 400 : 200), "\(message)")
                 guard !isStrict, isForMQTT else { continue }
-                // What Kii does not write into a direct push is the sender's.
+                // Kii writes only `senderURI` into a direct push; the other keys keep the sender's value.
                 let isOverwritten = key == "senderURI"
                 #expect((sent.published.first?.payload[key]?.string == "mine") == !isOverwritten)
             }
@@ -149,7 +148,7 @@ import Testing
                 ])
             )
         }
-        // What stands around the text in the message.
+        // The rendered message without the text.
         let around =
             switch network {
             case "mqtt": #"{"a":"","sourceURI":"kiicloud://topics/news"}"#

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// What the cloud asks to be written is enough to bring it back.
+/// The changes that the cloud writes restore it after a restart.
 @Suite struct StateTests {
     @Test func theWrittenChangesBringTheCloudBack() throws {
         var world = try TopicTests.World()
@@ -32,7 +32,7 @@ import Testing
         }
         var state = CloudState()
         for row in rows.values {
-            // As it comes back from disk: parsed.
+            // Parses the row, as the store does after a restart.
             let isUnderstood = state.load(table: row.table, value: try JSONValue(parsing: row.value.serialized()))
             #expect(isUnderstood)
         }

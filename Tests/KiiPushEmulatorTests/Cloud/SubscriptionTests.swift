@@ -2,11 +2,9 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Subscribing, checking and unsubscribing.
 @Suite struct SubscriptionTests {
     typealias World = TopicTests.World
 
-    /// A world with the topic `x` in every scope.
     private static func world() throws -> World {
         var world = try World()
         for scope in ["app", "user", "group", "thing"] {
@@ -43,7 +41,7 @@ import Testing
         expectRefusal(world.kii.call("DELETE", path, token: token), "404 PUSH_SUBSCRIPTION_NOT_FOUND")
     }
 
-    /// Kii's reference makes a bucket that is not there, Kii's guide refuses.
+    /// Kii's reference creates a missing bucket; Kii's guide refuses the subscription.
     @Test(arguments: [false, true])
     func aBucketThatIsNotThereIsMadeUnlessStrict(strict: Bool) throws {
         var kii = CloudHarness(strict: strict)
@@ -82,7 +80,7 @@ import Testing
             ("users/\(user.id)/topics/x/push/subscriptions/users/\(stranger.id)", stranger.token),
             ("groups/\(world.group)/topics/x/push/subscriptions/users/\(stranger.id)", stranger.token),
             ("things/\(thing.id)/topics/x/push/subscriptions/users/\(stranger.id)", stranger.token),
-            // The thing guide: a thing subscribes in its own scope and the app's alone.
+            // Kii's guide for things: a thing subscribes only in its own scope and the app's.
             ("users/\(user.id)/buckets/notes/filters/all/push/subscriptions/things/\(thing.id)", thing.token),
         ]
         for (path, token) in refused {

@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Registering, finding and owning things.
 @Suite struct ThingTests {
     @Test func registrationWithAuthorizationAnswersWithAToken() throws {
         var kii = CloudHarness()
@@ -97,7 +96,7 @@ import Testing
             let shown = kii.call("GET", "things/VENDOR_THING_ID:lamp-1", token: thing.token).json
             return [shown["_online"], shown["_onlineStatusModifiedAt"]].compactMap { $0 }
         }
-        // Nobody told who is connected.
+        // The emulated cloud has no source of presence yet.
         #expect(fields().isEmpty)
         let changedAt = Timestamp(millisecondsSinceEpoch: 7000)
         kii.cloud.presence = { ["somebody": .init(connections: 1, changedAt: changedAt)] }

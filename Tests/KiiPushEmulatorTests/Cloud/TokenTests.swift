@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Logging in and refreshing.
 @Suite struct TokenTests {
     private static func registered() throws -> CloudHarness {
         var kii = CloudHarness()
@@ -67,7 +66,7 @@ import Testing
             ["username": JSONValue(name), "password": JSONValue(password)]
         )
         expectRefusal(outcome, "400 invalid_grant")
-        // All that Kii's body has; its clients look at `error` or `errorCode`.
+        // The whole body of Kii's answer; clients read `error` or `errorCode`.
         #expect(
             outcome.json == [
                 "errorCode": "invalid_grant", "error": "invalid_grant",

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The access control list of a topic, and what it decides.
+/// The access control list of a topic and its effects.
 @Suite struct TopicRightsTests {
     typealias World = TopicTests.World
 
@@ -21,7 +21,7 @@ import Testing
         let holder =
             switch scope {
             case "user", "me": #"[{"userID":"\#(world.user.id)"}]"#
-            // Who made it keeps the right when leaving the group.
+            // A member who created the topic keeps the right after leaving the group.
             case "group": #"[{"groupID":"\#(world.group)"},{"userID":"\#(world.member.id)"}]"#
             case "thing", "vendor": #"[{"thingID":"\#(world.thing.id)"}]"#
             default: "[]"
@@ -131,7 +131,7 @@ import Testing
         expectRefusal(world.kii.call("GET", "\(base)/hidden", token: stranger.token), "401 UNAUTHORIZED")
         let listed = world.kii.call("GET", base, token: stranger.token).json["topics"]?.array
         #expect(listed?.compactMap { $0["topicID"]?.string } == ["shown"])
-        // What was sent reaches the stranger, who still may not send.
+        // The stranger receives messages and still may not send.
         let mqttTopic = try world.kii.installation(of: stranger).topic
         let path = "\(base)/shown/push/messages"
         let sent = world.kii.call(
@@ -151,7 +151,7 @@ import Testing
         let path = "topics/x/push/subscriptions/users"
         expectRefusal(world.kii.call("POST", path, token: world.user.token), "401 UNAUTHORIZED")
         #expect(world.kii.call("GET", "topics", token: world.user.token).json["topics"]?.array?.isEmpty == true)
-        // The administrator subscribes anybody.
+        // The administrator may subscribe anybody.
         #expect(world.kii.call("PUT", "\(path)/\(world.user.id)", token: world.admin).status == 204)
     }
 

@@ -2,9 +2,8 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Making, finding, listing and deleting topics.
 @Suite struct TopicTests {
-    /// A cloud with one of each, and the token that may create topics in each scope.
+    /// Accounts of each kind, a group, and the administrator's token.
     struct World {
         var kii = CloudHarness()
         let user: CloudHarness.Account
@@ -23,7 +22,7 @@ import Testing
             self.admin = try self.kii.admin()
         }
 
-        /// Prefix of a scope's paths and who may create topics there.
+        /// The prefix of a scope's paths, and a token that may create topics in the scope.
         func scope(_ name: String) -> (prefix: String, token: String) {
             switch name {
             case "user": ("users/\(self.user.id)/", self.user.token)

@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Users and their passwords.
 @Suite struct UserTests {
     @Test func registrationAnswersWithTheUserAndNoToken() throws {
         var kii = CloudHarness()
@@ -23,7 +22,7 @@ import Testing
         #expect(outcome.json["password"] == nil)
     }
 
-    /// A custom field of that name would stand beside the real one.
+    /// A custom field `userID` would conflict with the cloud's own.
     @Test(arguments: ["RegistrationRequest", "RegistrationAndAuthorizationRequest"])
     func theIDOfAUserIsNotTheCallersToChoose(type: String) throws {
         var kii = CloudHarness()

@@ -118,7 +118,7 @@ let tokenScenarios: [Scenario] = [
 ]
 
 extension ContractWorld {
-    /// A refresh token of the scenario's user that was not used yet.
+    /// An unused refresh token of the scenario's user.
     fileprivate func refreshToken(_ request: ContractRequest) async throws -> JSONValue {
         let login: JSONValue = [
             "username": JSONValue(request.people.userName), "password": JSONValue(People.password),

@@ -1,7 +1,7 @@
 import KiiPushCore
 import KiiPushEmulator
 
-/// Something that answers the contract's requests: the cloud as a value, or a running emulator.
+/// A cloud that answers the contract's requests: in memory, or a running emulator.
 protocol CloudUnderTest: Sendable {
     var appID: String { get }
     var appKey: String { get }
@@ -11,10 +11,9 @@ protocol CloudUnderTest: Sendable {
     func send(_ request: IncomingRequest) async throws -> CloudAnswer
 }
 
-/// What came back, and what it left behind where that can be seen.
 struct CloudAnswer: Sendable {
     var response: HTTPResponse
-    /// What would have been written and published; `nil` from a running emulator.
+    /// The writes and publications that the request asks for; `nil` from a running emulator.
     var effects: EmulatedCloud.Effects?
 
     var status: Int { self.response.status }
@@ -24,7 +23,6 @@ struct CloudAnswer: Sendable {
     var mediaType: String? { self.response.field("Content-Type").map { String($0.prefix { $0 != ";" }) } }
 }
 
-/// The cloud without sockets.
 struct CloudInMemory: CloudUnderTest {
     private let harness: Locked<CloudHarness>
     private let app: AppIdentity
@@ -51,7 +49,6 @@ struct CloudInMemory: CloudUnderTest {
     }
 }
 
-/// A running emulator, asked over its socket.
 struct CloudOverHTTP: CloudUnderTest {
     let client: EmulatorClient
 

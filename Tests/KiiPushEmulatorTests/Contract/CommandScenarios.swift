@@ -56,7 +56,7 @@ extension ContractRequest {
 }
 
 extension ContractWorld {
-    /// Sends a command to the scenario's thing, for the request to be about.
+    /// Sends a command to the scenario's thing, and makes `request` about this command.
     fileprivate func command(_ id: String, for request: inout ContractRequest) async throws {
         var prior = try self.blank(id, people: request.people)
         prior.issue()

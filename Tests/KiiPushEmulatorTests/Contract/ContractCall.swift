@@ -3,8 +3,8 @@ import KiiPushCore
 import KiiPushEmulator
 
 extension ContractRequest {
-    /// The request as a call of ``KiiClient``, whatever the library thinks of it; `nil` when the client cannot send it: an
-    /// odd method, or fields of its own.
+    /// The request as a call of ``KiiClient``, without the client's own checks. `nil` if the client cannot send the
+    /// request, because of its method or its fields.
     func call(to cloud: some CloudUnderTest) -> KiiCall<Void>? {
         guard let method = HTTPMethod(rawValue: self.variant.endpoint.method), self.fields.isEmpty else { return nil }
         let incoming = self.incoming(to: cloud)
@@ -26,7 +26,7 @@ extension ContractRequest {
         }
     }
 
-    /// The token of the call; an administrator's where the scenario has its name and secret.
+    /// The token of the call. A call with the administrator's name and secret uses the administrator's token.
     var token: Secret? {
         switch self.credentials {
         case .none, .app: nil

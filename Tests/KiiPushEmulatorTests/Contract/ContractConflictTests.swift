@@ -3,7 +3,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The same request twice at the same moment: exactly one wins.
+/// Two equal requests at the same moment: exactly one succeeds.
 @Suite struct ContractConflictTests {
     private static let conflicts: [(id: String, codes: Set<String>)] = [
         ("users.register", ["USER_ALREADY_EXISTS"]), ("things.registerWithToken", ["THING_ALREADY_EXISTS"]),
@@ -18,7 +18,7 @@ import Testing
         ("things.confirmOwner", ["INVALID_VERIFICATION_CODE"]),
         ("groups.createWithID", ["GROUP_ALREADY_EXISTS"]), ("groups.delete", ["GROUP_NOT_FOUND"]),
         ("groups.removeMember", ["USER_NOT_FOUND"]), ("things.delete", ["THING_NOT_FOUND"]),
-        // The first one ends the token of both.
+        // The first request ends the token that both requests use.
         ("users.changePassword", ["WRONG_TOKEN", "WRONG_PASSWORD"]), ("users.delete", ["WRONG_TOKEN"]),
     ]
 

@@ -5,7 +5,7 @@ import Testing
 
 private let loaded = Result { try Contract.load() }
 
-/// Every way to each of the contract's answers.
+/// The scenarios that provoke each of the contract's answers.
 let scenarios: [Scenario] = [
     accountScenarios, addressScenarios, groupScenarios, tokenScenarios, thingScenarios, ownershipScenarios,
     onboardingScenarios,
@@ -13,7 +13,7 @@ let scenarios: [Scenario] = [
     objectScenarios, commandScenarios, controlScenarios, inspectionScenarios, anywhereScenarios,
 ].flatMap { $0 }
 
-/// The emulator has the contract's calls and no other, and gives each of the answers that the contract has.
+/// The emulator has exactly the contract's calls, and gives every answer of the contract.
 @Suite struct ContractEmulatorTests {
     @Test func theRoutesAreTheContracts() throws {
         let contract = try loaded.get()
@@ -86,12 +86,12 @@ let scenarios: [Scenario] = [
         }
     }
 
-    /// The refusals of all calls of a kind: without credentials, with a dead token, at another app, without JSON.
+    /// The refusals that many calls share: without credentials, with an unknown token, of another app, without JSON.
     @Test(arguments: scenarios.filter { $0.code == nil })
     func refusesWhatNoCallTakes(_ scenario: Scenario) async throws {
         let world = try ContractWorld(CloudInMemory())
         for variant in try world.variants(of: scenario) {
-            // Once for all of them, as none may change anything.
+            // The errors share one preparation, because a refused request changes nothing.
             let prepared = try await scenario.prepare(world, variant)
             for error in world.contract.errors where error.applies(to: variant.endpoint) {
                 var request = prepared
@@ -116,13 +116,13 @@ extension ContractWorld {
 
     func variants(of scenario: Scenario) throws -> [Variant] {
         let endpoint = try #require(self.contract.endpoint(scenario.id))
-        // One that the call does not name is of every call.
+        // An error that the contract does not list for the call can come from each of the call's variants.
         let error = self.contract.errors(of: endpoint).first { $0.code == scenario.code }
         return self.contract.variants(of: endpoint).filter { scenario.makes($0) && error?.applies(to: $0) ?? true }
     }
 }
 
-/// Expects the status, media type, fields and members of the contract's reply.
+/// Expects the status, media type, headers and members of the contract's reply.
 func expect(
     _ answer: CloudAnswer,
     is reply: Endpoint.Reply,

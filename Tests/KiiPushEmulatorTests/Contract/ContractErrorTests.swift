@@ -4,7 +4,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// Each row of the error table, from a running emulator: as raw HTTP, and as what ``KiiClient`` makes of it.
+/// Each row of the error table, provoked at a running emulator, by raw HTTP and through ``KiiClient``.
 @Suite struct ContractErrorTests {
     @Test func everyErrorReachesTheClientWithItsFacts() async throws {
         try await withEmulator { client in
@@ -46,7 +46,7 @@ import Testing
 }
 
 extension ContractWorld {
-    /// A request that is answered with `error`, by itself or by a fault.
+    /// A request that the emulator answers with `error`. Where no request can cause the error, a fault does.
     func provoke(_ error: ContractError) async throws -> ContractRequest {
         if let scenario = scenarios.first(where: { $0.code == error.code }) {
             return try await scenario.prepare(self, try #require(try self.variants(of: scenario).first))
@@ -54,7 +54,7 @@ extension ContractWorld {
         guard error.extent != nil else { return try await self.fault(error) }
         let scenario = scenarios.first { scenario in
             guard scenario.code == nil, let endpoint = self.contract.endpoint(scenario.id) else { return false }
-            // The client always says which app it is, which is enough where the app is.
+            // ``KiiClient`` always sends the app's ID and key, so only a call with `Auth.token` can lack credentials.
             return error.applies(to: endpoint) && (error.extent != .credentials || endpoint.auth == .token)
         }
         let chosen = try #require(scenario, "\(error.code)")
@@ -63,7 +63,7 @@ extension ContractWorld {
         return request
     }
 
-    /// Makes the mistake that is answered with an error of all calls of a kind.
+    /// Changes the request so that it fails with `error`, which many calls share.
     func make(_ error: ContractError, in request: inout ContractRequest) async throws {
         switch error.extent {
         case .user:
@@ -80,7 +80,7 @@ extension ContractWorld {
         }
     }
 
-    /// A request that meets a fault made for it.
+    /// Adds a fault with `error`, and returns a request that meets the fault.
     func fault(_ error: ContractError) async throws -> ContractRequest {
         let endpoint = try #require(self.contract.endpoint("users.get"))
         let variant = try #require(self.contract.variants(of: endpoint).first)
@@ -99,7 +99,6 @@ extension ContractWorld {
 }
 
 extension ContractRequest {
-    /// What is answered with an error that all calls of a kind can have.
     mutating func commonMistake(_ error: ContractError) {
         switch error.extent {
         case .credentials: self.credentials = .none

@@ -4,7 +4,8 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Bodies and paths that nobody should send: refused with a status and code of the table, and nothing has changed.
+/// Malformed bodies and paths: the emulator refuses them with a status and code of the error table, and changes
+/// nothing.
 @Suite struct ContractInputTests {
     private static let withBodies = scenarios.filter { scenario in
         guard scenario.code == nil, let contract = try? Contract.load() else { return false }
@@ -37,7 +38,7 @@ import Testing
         let endpoint = try #require(world.contract.endpoint(scenario.id))
         for member in endpoint.request.members {
             for (type, value) in values where !member.types.contains(type) {
-                // A whole number is a number as well.
+                // Every integer is a number too.
                 guard type != "integer" || !member.types.contains("number") else { continue }
                 var request = try await world.anyRequest(of: scenario)
                 request.set([member.name: value])
@@ -115,7 +116,7 @@ extension ContractWorld {
         try await scenario.prepare(self, try #require(try self.variants(of: scenario).first))
     }
 
-    /// Expects a refusal with one of `codes`, after which all is as before.
+    /// Expects a refusal with one of `codes`, and an unchanged state.
     func expectRefusal(of request: ContractRequest, _ codes: Set<String>, _ what: String) async throws {
         let before = try await self.state()
         let answer = try await self.send(request)
@@ -126,7 +127,7 @@ extension ContractWorld {
         #expect(try await self.state() == before, comment)
     }
 
-    /// Expects success, or a refusal of the table after which all is as before.
+    /// Expects success, or a refusal with a code of the error table and an unchanged state.
     func expectOrder(_ request: ContractRequest, _ what: String) async throws {
         let before = try await self.state()
         let answer = try await self.send(request)
@@ -139,10 +140,10 @@ extension ContractWorld {
         #expect(try await self.state() == before, comment)
     }
 
-    /// Expects a refusal that the contract lists for the call.
+    /// Expects that the contract lists the answer's code for the call.
     func expectListed(_ answer: CloudAnswer, _ request: ContractRequest, method: String, _ comment: Comment) {
         let target = request.incoming(to: self.cloud).target
-        // Of a path that cannot be read nobody knows which call it is.
+        // A path that cannot be percent-decoded belongs to no known call.
         guard target.removingPercentEncoding != nil, let code = answer.code else { return }
         let names = request.variant.parameterNames.compactMap { request.parameters[$0] }
         guard names.allSatisfy({ !$0.isEmpty && !$0.contains("/") }) else { return }
@@ -151,7 +152,7 @@ extension ContractWorld {
         #expect(codes.contains(code), "not in the contract: \(method) \(request.variant) \(code); \(comment)")
     }
 
-    /// All that the emulator shows of itself.
+    /// All lists and settings that the emulator shows.
     func state() async throws -> [JSONValue] {
         var state: [JSONValue] = []
         for path in ["app", "faults", "principals", "installations", "topics", "subscriptions", "buckets", "messages"] {

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import SeededNumbers
 import Testing
 
-/// Requests made up from the contract's paths, with whatever in them.
+/// Random requests to the contract's paths.
 @Suite struct ContractRandomTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func noRequestBreaksTheCloud(seed: UInt64) async throws {
@@ -12,7 +12,7 @@ import Testing
         let people = try await world.people()
         var random = SeededGenerator(seed: seed)
         let variants = world.contract.variants
-        // A disabled app or one that counts its requests would answer all the same.
+        // A disabled app, a request limit or a fault would refuse all later requests.
         let isHarmless: (Variant) -> Bool = {
             $0.endpoint.id != "control.changeApp" && $0.endpoint.id != "control.addFault"
         }
@@ -34,7 +34,7 @@ import Testing
 }
 
 extension ContractRequest {
-    /// Changes something about the request.
+    /// Changes a random part of the request.
     fileprivate mutating func disturb(using random: inout some RandomNumberGenerator) {
         let texts = [
             "", "me", "%", "%00", "a/b", "..", "\u{1F4A1}", "x", "UserID:ANY_AUTHENTICATED_USER", "VENDOR_THING_ID:",

@@ -2,12 +2,10 @@ import Contract
 import KiiPushCore
 import KiiPushEmulator
 
-/// One of the contract's calls with everything that makes it a request.
 struct ContractRequest: Sendable {
     enum Credentials: Sendable, Equatable {
-        /// Nothing at all.
         case none
-        /// The app's headers alone.
+        /// The app's ID and key in headers.
         case app
         /// `Bearer`.
         case token(String)
@@ -18,20 +16,19 @@ struct ContractRequest: Sendable {
     var variant: Variant
     /// The path's parameters, percent-encoded.
     var parameters: [String: String]
-    /// What follows the path, with its question mark.
+    /// The query, with its question mark.
     var query = ""
     var credentials: Credentials
-    /// Further fields.
     var fields: [HTTPField] = []
-    /// The JSON of the body.
+    /// The body as JSON.
     var body: JSONValue?
-    /// The bytes of the body, where they are not the JSON's.
+    /// The body's bytes, if they differ from `body` as JSON.
     var bytes: [UInt8]?
     var mediaType: String?
-    /// Who the scenario is about.
+    /// The accounts of the scenario.
     var people: People
 
-    /// The request as the cloud gets it.
+    /// The request as the cloud receives it.
     func incoming(to cloud: some CloudUnderTest, method: String? = nil, alsoAt: String? = nil) -> IncomingRequest {
         let endpoint = self.variant.endpoint
         let path = alsoAt ?? self.variant.path { self.parameters[$0] ?? ($0 == "app" ? cloud.appID : "missing-\($0)") }
@@ -65,7 +62,7 @@ struct ContractRequest: Sendable {
     }
 }
 
-/// Who a scenario is about: a user, a thing that the user owns, and a group with the user in it.
+/// The accounts of a scenario: a user, a thing that the user owns, and a group with the user as a member.
 struct People: Sendable {
     var user: CloudHarness.Account
     var userName: String

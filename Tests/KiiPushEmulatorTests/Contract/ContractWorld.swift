@@ -4,7 +4,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// A cloud in which the contract's calls are made, and what they need beforehand.
+/// A cloud and the accounts and helpers for calls of the contract.
 final class ContractWorld: Sendable {
     let contract: Contract
     let cloud: any CloudUnderTest
@@ -15,7 +15,7 @@ final class ContractWorld: Sendable {
         self.cloud = cloud
     }
 
-    /// A name that nobody has yet.
+    /// An unused name.
     func name(_ stem: String) -> String {
         self.counter.withLock { counter in
             counter += 1
@@ -23,12 +23,11 @@ final class ContractWorld: Sendable {
         }
     }
 
-    /// Makes a call as it is.
     func send(_ request: ContractRequest, method: String? = nil) async throws -> CloudAnswer {
         try await self.cloud.send(request.incoming(to: self.cloud, method: method))
     }
 
-    /// Makes a call that has to succeed.
+    /// Sends a request and requires success.
     @discardableResult
     func succeed(_ request: ContractRequest) async throws -> JSONValue {
         let answer = try await self.send(request)
@@ -37,7 +36,7 @@ final class ContractWorld: Sendable {
         return answer.json
     }
 
-    /// Makes another call of the contract beforehand, in the same scope and with the same parameters.
+    /// Makes the prior call `id` in the scope and with the parameters of `request`.
     @discardableResult
     func first(
         _ id: String,
@@ -54,7 +53,7 @@ final class ContractWorld: Sendable {
         return try await self.succeed(prior)
     }
 
-    /// The call in the scope of `variant`, with the contract's sample for a body, by whoever may make it.
+    /// The call of `variant` with the contract's sample as its body, as a caller who may make it.
     func request(_ variant: Variant) async throws -> ContractRequest {
         try await self.request(variant, self.people())
     }
@@ -91,7 +90,7 @@ final class ContractWorld: Sendable {
         )
     }
 
-    /// A call with the choices that it shares with `variant`.
+    /// The call `id`, with the choices of `variant` where both have them.
     func blank(_ id: String, like variant: Variant? = nil, people: People) throws -> ContractRequest {
         let endpoint = try #require(self.contract.endpoint(id), "\(id)")
         let candidates = self.contract.variants(of: endpoint)
@@ -109,7 +108,7 @@ final class ContractWorld: Sendable {
         try await self.change("control.changeApp", settings)
     }
 
-    /// Makes the emulator as it was before ``configure(_:)``, without faults.
+    /// Restores the settings from before ``configure(_:)`` and removes all faults.
     func restore() async throws {
         try await self.change(
             "control.changeApp",
@@ -167,7 +166,6 @@ final class ContractWorld: Sendable {
         return (CloudHarness.Account(id: id, token: try await self.login(name)), name)
     }
 
-    /// A new token of a user.
     func login(_ name: String) async throws -> String {
         var login = try self.blank("token.user", people: self.nobody)
         login.body = ["username": JSONValue(name), "password": JSONValue(People.password)]
@@ -195,7 +193,6 @@ final class ContractWorld: Sendable {
     }
 }
 
-/// The base64 of a text, for `Basic`.
 enum Base64Text {
     static func encode(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 }

@@ -27,7 +27,7 @@ let controlScenarios: [Scenario] = [
     .success("control.reset"),
 ]
 
-/// Refusals that every call can meet, each shown by one.
+/// Refusals that every call can have, each provoked at one call.
 let anywhereScenarios: [Scenario] = [
     .refusal("users.get", "APP_DISABLED") { _, world in try await world.configure(["disabled": true]) },
     .refusal("users.get", "TOO_MANY_REQUESTS") { request, world in
@@ -67,14 +67,14 @@ let inspectionScenarios: [Scenario] = [
 ]
 
 extension ContractWorld {
-    /// Makes another call beforehand, in the scope of the scenario's user.
+    /// Makes a prior call in the scope of the scenario's user.
     fileprivate func first(_ id: String, inUserScope request: ContractRequest) async throws {
         var scoped = request
         scoped.variant.labels = ["scope": "user scope", "source": "topic", "subscriber": "user subscriber"]
         try await self.first(id, scoped, as: .token(request.people.user.token))
     }
 
-    /// The ID of a message to the scenario's user.
+    /// Sends a message to the scenario's user and returns the message's ID.
     fileprivate func sent(_ request: ContractRequest) async throws -> String? {
         let answer = try await self.first("messages.sendToUser", request, as: request.asAdministrator)
         return answer["pushMessageID"]?.string

@@ -43,7 +43,7 @@ let installationScenarios: [Scenario] = [
 ]
 
 extension ContractWorld {
-    /// Makes an installation of the caller, and the request about it.
+    /// Creates an installation of the caller, and makes `request` about this installation.
     func install(_ request: inout ContractRequest, _ body: JSONValue? = nil) async throws {
         let installation = try await self.first("installations.create", request, body)
         request.parameters["installation"] = installation["installationID"]?.string

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The user owns the thing, and the group does not.
+/// In all of these scenarios the user owns the thing, and the group does not.
 let ownershipScenarios: [Scenario] = ownerScenarios + ownershipRequestScenarios + missingOwnershipScenarios
 
 private let ownerScenarios: [Scenario] = [
@@ -55,7 +55,7 @@ private let ownershipRequestScenarios: [Scenario] = [
     },
 ]
 
-/// What is not there, or is there already, for each call that names it in its path.
+/// Refusals because of missing users, groups and things, existing owners and malformed names.
 private let missingOwnershipScenarios: [Scenario] =
     ["things.addOwner", "things.requestOwner"].flatMap { id -> [Scenario] in
         [
@@ -75,7 +75,7 @@ private let missingOwnershipScenarios: [Scenario] =
     }
 
 extension ContractRequest {
-    /// Makes the request about the group, in the path or in the body.
+    /// Names the group as the owner, in the path or in the body.
     fileprivate mutating func nameGroup() {
         self.parameters["owner"] = "group:\(self.people.group)"
         guard self.body != nil else { return }
@@ -85,7 +85,7 @@ extension ContractRequest {
 }
 
 extension ContractWorld {
-    /// Lets the thing ask for the group as an owner, and puts the code into the request.
+    /// Requests the group as an owner, as the thing, and puts the code into `request`.
     fileprivate func ask(_ request: inout ContractRequest) async throws {
         request.parameters["owner"] = "group:\(request.people.group)"
         let thing = ContractRequest.Credentials.token(request.people.thing.token)

@@ -2,29 +2,29 @@ import Contract
 import KiiPushCore
 import Testing
 
-/// How one of the contract's answers comes about: what happens first, and then the request.
+/// The preparation and the request that provoke one of the contract's answers.
 struct Scenario: Sendable, CustomTestStringConvertible {
     /// The call's ID in the contract.
     var id: String
     /// The refusal's code; `nil` for success.
     var code: String?
-    /// The status of a success, where the call has several.
+    /// The expected status, if the call has several statuses of success.
     var status: Int?
-    /// Whether it is possible with the variant's choices.
+    /// Whether the scenario is possible with the variant's choices.
     var makes: @Sendable (Variant) -> Bool
-    /// Does what comes first, and returns the request.
+    /// Prepares the cloud and returns the request.
     var prepare: @Sendable (ContractWorld, Variant) async throws -> ContractRequest
 
     typealias Change = @Sendable (inout ContractRequest, ContractWorld) async throws -> Void
 
     var testDescription: String { "\(self.id) \(self.code ?? self.status.map { "\($0)" } ?? "succeeds")" }
 
-    /// A call that succeeds as it is.
+    /// A call that succeeds without preparation.
     static func success(_ id: String, _ status: Int? = nil) -> Scenario {
         .success(id, status, where: { _ in true }) { _, _ in }
     }
 
-    /// A call that succeeds.
+    /// A call that succeeds after `change`.
     static func success(
         _ id: String,
         _ status: Int? = nil,
@@ -38,7 +38,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A call that is refused: what makes it succeed, and then what breaks it.
+    /// A call that fails with `code` after `change`.
     static func refusal(
         _ id: String,
         _ code: String,
@@ -52,19 +52,17 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 }
 
 extension Variant {
-    /// Whether `label` is one of the choices.
     func isIn(_ label: String) -> Bool { self.labels.values.contains(label) }
 }
 
 extension ContractRequest {
-    /// Replaces members of the body, or adds them.
+    /// Replaces or adds members of the body.
     mutating func set(_ members: KeyValuePairs<String, JSONValue>) {
         self.body = JSONValue(
             members: (self.body?.members ?? []) + members.map { JSONMember(key: $0.key, value: $0.value) }
         )
     }
 
-    /// Takes members out of the body.
     mutating func remove(_ names: String...) {
         self.body = JSONValue(members: (self.body?.members ?? []).filter { !names.contains($0.key) })
     }

@@ -3,7 +3,7 @@ import KiiPushCore
 
 private let ids = ["subscriptions.subscribe", "subscriptions.check", "subscriptions.unsubscribe"]
 
-/// What a missing subscriber, scope, topic or filter is answered with.
+/// Refusals because of a missing subscriber, scope, topic or filter.
 private func absences(_ id: String) -> [Scenario] {
     [
         .refusal(id, "USER_NOT_FOUND", where: { $0.isIn("user subscriber") }) { request, world in
@@ -48,7 +48,7 @@ let subscriptionScenarios: [Scenario] =
         },
     ] + selfScenarios
 
-/// A thing has no rights in the scopes of its owner.
+/// Subscriptions by the subscriber itself. A thing has no rights in the scopes of its owner.
 private let selfScenarios: [Scenario] =
     ["subscriptions.subscribeSelf", "subscriptions.subscribeSelfByPut"].flatMap { id -> [Scenario] in
         let isPossible: @Sendable (Variant) -> Bool = { variant in
@@ -101,13 +101,12 @@ extension ContractRequest {
 }
 
 extension ContractWorld {
-    /// Makes the topic of the request, if it is about one, and goes on as the administrator.
+    /// Creates the topic if the request names one, and gives the request the administrator's credentials.
     fileprivate func makeTopic(_ request: inout ContractRequest) async throws {
         request.credentials = request.asAdministrator
         if request.variant.isIn("topic") { try await self.first("topics.create", request, as: request.credentials) }
     }
 
-    /// Subscribes the subscriber of the request.
     fileprivate func subscribe(_ request: inout ContractRequest) async throws {
         try await self.makeTopic(&request)
         try await self.first("subscriptions.subscribe", request, as: request.credentials)

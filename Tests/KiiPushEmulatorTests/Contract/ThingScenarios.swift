@@ -28,7 +28,7 @@ let thingScenarios: [Scenario] =
         .refusal(id, "THING_NOT_FOUND") { request, _ in request.parameters["thing"] = "th.nothing" }
     }
 
-/// By the vendor's ID a thing is registered on the way; by its ID it is the one of the scenario.
+/// Onboarding by the vendor's ID registers a new thing; onboarding by thing ID uses the scenario's thing.
 let onboardingScenarios: [Scenario] =
     ["onboarding.byThing", "onboarding.byOwner"].flatMap { id -> [Scenario] in
         [
@@ -73,7 +73,7 @@ let onboardingScenarios: [Scenario] =
     }
 
 extension ContractRequest {
-    /// Names the thing by its vendor's ID or its own, whichever the call takes, and the owner where one is needed.
+    /// Names the thing by the vendor's ID or the thing ID, as the call expects, and the owner if the call needs one.
     fileprivate mutating func onboard(_ id: String, _ thing: String) {
         let isRegistered = id.hasSuffix("WithThingID")
         self.set([

@@ -1,7 +1,7 @@
 import Contract
 import KiiPushCore
 
-/// What every call in a scope says to a scope that nobody has.
+/// The refusals of a call in a scope that does not exist.
 private func missingScopes(_ id: String) -> [Scenario] {
     [
         ("user scope", "user", "USER_NOT_FOUND"), ("group scope", "group", "GROUP_NOT_FOUND"),
@@ -107,7 +107,7 @@ let topicAccessScenarios: [Scenario] =
     ]
 
 extension ContractWorld {
-    /// Makes the topic of the request, with a right for somebody else.
+    /// Creates the request's topic and grants a right on it to another user.
     fileprivate func grant(_ request: inout ContractRequest) async throws {
         request.parameters["subject"] = "UserID:\(try await self.register().account.id)"
         try await self.first("topics.create", request)

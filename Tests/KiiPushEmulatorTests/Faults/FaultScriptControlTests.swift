@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Scripts by `/__kii/faults`, to a cloud without sockets.
+/// Scripts set through `/__kii/faults` at a cloud without sockets.
 @Suite struct FaultScriptControlTests {
     private func steps(_ kii: inout CloudHarness) throws -> [JSONValue] {
         try #require(kii.control("GET", "faults").json["steps"]?.array)
@@ -125,7 +125,7 @@ import Testing
         #expect(kii.cloud.advanceFaults([.published(topics)], now: kii.now).task?.deed == .dropConnection)
     }
 
-    /// Packets within TLS cannot be read, whenever the client comes.
+    /// The fault proxy cannot read packets inside TLS, even if the client connects after the step began.
     @Test func aStepThatCannotReadPacketsSaysSo() throws {
         var kii = CloudHarness(hasFaultProxy: true)
         let user = try kii.user()
@@ -142,7 +142,7 @@ import Testing
         #expect(try problem()?.hasPrefix("installation \(installation.id) is connected over TLS, ") == true)
         kii.cloud.proxiedUsernames = { [name] }
         #expect(try problem() == nil)
-        // It is kept when the step has ended.
+        // A step that ended keeps its problem.
         kii.cloud.proxiedUsernames = { [] }
         _ = kii.cloud.advanceFaults([.ended(task.place, problem: nil)], now: kii.now)
         kii.cloud.presence = { [:] }

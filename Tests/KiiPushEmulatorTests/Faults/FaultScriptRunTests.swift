@@ -2,9 +2,8 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// A script as it is played, told what happens and when.
+/// The states of a script's steps as events arrive and time passes.
 @Suite struct FaultScriptRunTests {
-    /// A script on its stage.
     private struct Play {
         var run = FaultScriptRun()
         var now = Timestamp(millisecondsSinceEpoch: 0)
@@ -15,7 +14,7 @@ import Testing
             self.run.requestCame(method: method, path: path.split(separator: "/").map(String.init), now: self.now)
         }
 
-        /// What is to be done when so much time has passed.
+        /// Advances the clock by `time` and returns the deed that is then due.
         mutating func deed(after time: Duration = .zero) -> FaultStep.Deed? {
             self.now = self.now + time
             return self.run.takeDeed(now: self.now)?.0
@@ -96,7 +95,7 @@ import Testing
     @Test func aWordAboutAnotherStepMeansNothing() throws {
         var play = try Play("lose session of any; lose session of any")
         let first = play.run.place
-        // What was not handed out cannot have happened.
+        // A step cannot end before `takeDeed` has returned its deed.
         play.run.ended(first, now: play.now)
         #expect(play.states == [.waiting, .waiting])
         #expect(play.deed() == .loseSession)
@@ -120,7 +119,7 @@ import Testing
         }
         play.run.messageTaken(for: "a", now: play.now)
         #expect(play.deed() == .renumber)
-        // Counted from the end of the step before.
+        // The second step counts messages from the end of the first step.
         play.run.messageTaken(for: "a", now: play.now)
         play.end()
         play.run.messageTaken(for: "a", now: play.now)

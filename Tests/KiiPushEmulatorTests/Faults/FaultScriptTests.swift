@@ -2,7 +2,7 @@ import KiiPushEmulator
 import SeededNumbers
 import Testing
 
-/// What a script says, and where one cannot be understood.
+/// The grammar of scripts, and the errors for text outside it.
 @Suite struct FaultScriptTests {
     private static let conditions: [(String, FaultStep.Condition)] = [
         ("", .atOnce),
@@ -150,8 +150,8 @@ import Testing
         }
     }
 
-    /// Any words that scripts are made of: what is understood is understood again as it is shown, and what is not has its
-    /// place in the text.
+    /// Random text from words of scripts. Either the text parses, and so does the script as it is then shown; or the
+    /// error has a position in the text.
     @Test func whateverIsWrittenHasAMeaningOrAPlace() throws {
         let examples = Self.conditions.map(\.0) + Self.actions.map(\.0)
         let words = examples.flatMap { $0.split(separator: " ").map(String.init) }

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// Scripts that are played to clients of a real broker.
+/// Scripts played to clients of a real broker.
 @Suite(.ownThreads) struct ScriptedFaultTests {
     private static let withProxy = Emulator.Configuration(faultProxy: true)
 
@@ -78,7 +78,7 @@ import Testing
             #expect(try await client.push(1, to: receiver, admin: admin).status == 200)
             #expect(try await client.control("DELETE", "faults").status == 204)
             while try await client.isOnline(receiver) == true { try await Task.sleep(for: .milliseconds(10)) }
-            // What the other one got and did not acknowledge is there.
+            // The client that took over got the message without acknowledging it, so the broker delivers it again.
             let last = try MQTTClient(port: client.emulator.mqttPort, receiver, cleanSession: false)
             #expect(try last.receivePublish().number == 1)
         }
@@ -109,13 +109,13 @@ import Testing
             let first = try #require(try mqtt?.receivePublish())
             try mqtt?.acknowledge(first)
             mqtt = nil
-            // The broker has not heard of it, and delivers again.
+            // The broker has no acknowledgement yet, so it delivers the message again.
             let again = try MQTTClient(port: client.emulator.mqttPort, receiver, cleanSession: false)
             let repeated = try again.receivePublish()
             #expect(repeated.number == 1 && repeated.duplicate)
             try again.acknowledge(repeated)
             #expect(try await client.control("DELETE", "faults").status == 204)
-            // The broker answers to what stands behind the acknowledgement.
+            // The answer to SUBSCRIBE shows that the broker has read the earlier acknowledgement.
             #expect(try again.subscribe(to: receiver.topic, qos: .atLeastOnce) == .atLeastOnce)
             let last = try MQTTClient(port: client.emulator.mqttPort, receiver, cleanSession: false)
             #expect(try await client.push(2, to: receiver, admin: admin).status == 200)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// mosquitto itself goes on counting, from connection to connection.
+    /// Without the script, mosquitto's packet identifiers continue across connections.
     @Test func packetIdentifiersBeginAnewWithEachConnection() async throws {
         try await withEmulator(Self.withProxy) { client in
             let receiver = try await client.receiver()
@@ -138,7 +138,7 @@ import Testing
                 #expect(publish.number == number)
                 #expect(publish.packetID == 1)
                 try mqtt.acknowledge(publish)
-                // So that the broker has read it.
+                // The answer to SUBSCRIBE shows that the broker has read the acknowledgement.
                 _ = try mqtt.subscribe(to: receiver.topic, qos: .atLeastOnce)
             }
         }
@@ -164,7 +164,7 @@ import Testing
             let doubled = try [mqtt.receivePublish(), mqtt.receivePublish()]
             #expect(doubled.map(\.number) == [3, 3])
             #expect(doubled[0] == doubled[1])
-            // The broker knows nothing of the loss, and delivers again.
+            // The broker has no acknowledgement of the messages, so it delivers all three again.
             let again = try MQTTClient(port: client.emulator.mqttPort, receiver, cleanSession: false)
             let redelivered = try (1...3).map { _ in try again.receivePublish() }
             #expect(redelivered.map(\.number) == [1, 2, 3])
@@ -180,7 +180,7 @@ import Testing
             let admin = try await client.adminToken()
             try await client.play("drop message 1 of any")
             async let received = mosquitto.receive(1, tls: true)
-            // Before the receiver is there, the step says that nobody is.
+            // Until the receiver connects, the step's problem is that no client is connected.
             func isSaid() async throws -> Bool {
                 try await client.steps().first?.problem?.hasPrefix("all clients are connected over TLS, ") == true
             }
@@ -212,7 +212,7 @@ import Testing
             let after = try #require(text.components(separatedBy: "<!-- test: \(name) -->\n```sh\n").dropFirst().first)
             return try #require(after.components(separatedBy: "\n```").first)
         }
-        // The lines that find the emulator stand above the controls.
+        // The block `controls` begins with the lines that find the emulator.
         let finding = try #require(try block("controls").components(separatedBy: "\n\n").first)
         let script = finding + "\n" + (try block("script"))
         try await withEmulator(.init(runtimeFile: "\(directory.path)/kii-push/emulator.json")) { client in
@@ -226,7 +226,7 @@ import Testing
 }
 
 extension EmulatorClient {
-    /// A step of the script, as it is shown.
+    /// A step of the script, as the control shows it.
     struct Step {
         var state: String?
         var problem: String?
@@ -242,12 +242,11 @@ extension EmulatorClient {
         return shown.map { Step(state: $0["state"]?.string, problem: $0["problem"]?.string) }
     }
 
-    /// Waits until the script's first step has come so far.
     func wait(until state: String) async throws {
         while try await self.steps().first?.state != state { try await Task.sleep(for: .milliseconds(10)) }
     }
 
-    /// A client whose session stays, and who is subscribed.
+    /// A subscribed client with a persistent session.
     func connect(_ receiver: Receiver) throws -> MQTTClient {
         let client = try MQTTClient(port: self.emulator.mqttPort, receiver, cleanSession: false)
         try #require(try client.subscribe(to: receiver.topic, qos: .atLeastOnce) == .atLeastOnce)
@@ -256,6 +255,5 @@ extension EmulatorClient {
 }
 
 extension MQTTPublish {
-    /// The `n` of a message that ``EmulatorClient/push(_:to:admin:)`` sent.
     fileprivate var number: Int? { (try? JSONValue(parsing: self.payload))?["n"]?.int64.map { Int($0) } }
 }

@@ -7,7 +7,6 @@ import Testing
 struct BrokerProcess {
     let pid: pid_t
 
-    /// The process, or `nil` when there is none.
     init?(directory: String) {
         guard let first = BrokerProcess.all(directory: directory).first else { return nil }
         self = first
@@ -17,7 +16,6 @@ struct BrokerProcess {
         self.pid = pid
     }
 
-    /// All brokers with the configuration in `directory`.
     static func all(directory: String) -> [BrokerProcess] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.compactMap { pid_t($0) }.filter { pid in
@@ -33,7 +31,7 @@ struct BrokerProcess {
 
     func signal(_ number: Int32) { kill(self.pid, number) }
 
-    /// Keeps the process from running while `body` does; it goes on afterwards, whatever happens.
+    /// Suspends the process while `body` runs, and resumes it afterwards, also after an error.
     func paused<Result>(_ body: () async throws -> Result) async throws -> Result {
         self.signal(SIGSTOP)
         defer { self.signal(SIGCONT) }
@@ -41,7 +39,7 @@ struct BrokerProcess {
     }
 }
 
-/// A directory of a test's own, removed with its owner.
+/// A temporary directory that is removed with this object.
 final class TemporaryDirectory: Sendable {
     let path: String
 
@@ -55,7 +53,7 @@ final class TemporaryDirectory: Sendable {
 }
 
 extension BrokerPatience {
-    /// For tests of anything else: on a busy machine the broker may be held up for long.
+    /// Patience of ten minutes, for tests of other behaviour on a busy machine.
     static let long: BrokerPatience = {
         var patience = BrokerPatience()
         patience.start = .seconds(600)
@@ -66,8 +64,8 @@ extension BrokerPatience {
     }()
 }
 
-/// Runs `body` with an emulator that is stopped afterwards, whatever happens. It waits for its broker as long as it takes,
-/// unless the configuration says otherwise.
+/// Runs `body` with an emulator and stops the emulator afterwards, also after an error. The emulator waits up to ten
+/// minutes for its broker unless the configuration sets another patience.
 func withEmulator<Result>(
     _ configuration: Emulator.Configuration = .init(),
     _ body: (EmulatorClient) async throws -> Result
@@ -85,7 +83,6 @@ func withEmulator<Result>(
     }
 }
 
-/// The permission bits of a file.
 func mode(of path: String) -> Int? {
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
     return attributes?[.posixPermissions] as? Int

@@ -4,14 +4,14 @@ import KiiPushEmulator
 import SeededNumbers
 import Testing
 
-/// A cloud without sockets, a clock that the test sets, and names that are the same in every run.
+/// A cloud without sockets, with a clock that the test sets and with the same random names in every run.
 struct CloudHarness {
     static let start = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
 
     var cloud: EmulatedCloud
     var now = CloudHarness.start
     let app: AppIdentity
-    /// All that would have been written to disk.
+    /// The changes that the cloud would write to disk.
     var changes: [StateChange] = []
 
     init(
@@ -33,7 +33,7 @@ struct CloudHarness {
         self.cloud = EmulatedCloud(settings: settings, app: app, state: state, identifiers: identifiers)
     }
 
-    /// Sends a request as it is, below `/api`.
+    /// Sends a request below `/api` as it is.
     mutating func raw(_ method: String, _ path: String, _ fields: [HTTPField], _ body: String = "") -> Outcome {
         self.send(method, "/api" + path, fields, body)
     }
@@ -46,7 +46,6 @@ struct CloudHarness {
         return self.send(method, "/__kii/" + path, [basic], body?.text ?? "")
     }
 
-    /// Sends a request as it is.
     mutating func send(_ method: String, _ target: String, _ fields: [HTTPField], _ body: String) -> Outcome {
         let request = IncomingRequest(
             method: method,
@@ -60,7 +59,7 @@ struct CloudHarness {
         return Outcome(reply)
     }
 
-    /// Sends a request below the app, with a token or else the app's key.
+    /// Sends a request below the app, with `token` or else the app's ID and key.
     @discardableResult
     mutating func call(
         _ method: String,
@@ -128,7 +127,7 @@ struct CloudHarness {
         return try #require(outcome.json["groupID"]?.string)
     }
 
-    /// An MQTT installation; returns its ID and its MQTT topic.
+    /// Creates an MQTT installation and returns its ID and MQTT topic.
     mutating func installation(
         of account: Account,
         development: Bool = false
@@ -146,9 +145,8 @@ struct CloudHarness {
     }
 }
 
-/// An answer and its effects, ready to be looked at.
 struct Outcome {
-    /// With the status 0 and nothing else when there is none.
+    /// The response; without one, a response of status 0.
     let response: HTTPResponse
     let effects: EmulatedCloud.Effects
     /// Whether the connection is closed without an answer.
@@ -162,22 +160,22 @@ struct Outcome {
 
     var status: Int { self.response.status }
 
-    /// The body, or null when there is none.
+    /// The body as JSON; null if it is none.
     var json: JSONValue { (try? JSONValue(parsing: self.response.body)) ?? .null }
 
-    /// The media type without parameters.
+    /// The media type without its parameters.
     var type: String? { self.response.field("Content-Type").map { String($0.prefix { $0 != ";" }) } }
 
-    /// Status and `errorCode`, for comparing refusals at a glance.
+    /// Status and `errorCode` in one string, for comparisons.
     var refusal: String { "\(self.status) \(self.json["errorCode"]?.string ?? "")" }
 
-    /// Where messages went and what they say.
+    /// The published messages: MQTT topic and payload.
     var published: [(topic: String, payload: JSONValue)] {
         self.effects.publications.map { ($0.topic, (try? JSONValue(parsing: $0.payload)) ?? .null) }
     }
 }
 
-/// Expects a refusal in Kii's form: status, code, and an exception's media type; of a login in OAuth's.
+/// Expects the status, code and media type of a refusal in Kii's form, or of a login in OAuth's form.
 func expectRefusal(_ outcome: Outcome, _ refusal: String, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(outcome.refusal == refusal, sourceLocation: sourceLocation)
     let isOfOAuth = refusal.hasPrefix("400 invalid_")

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// What the tests ask of a running emulator, over the socket.
+/// The tests' requests to a running emulator, over the socket.
 struct EmulatorClient: Sendable {
     let emulator: Emulator
     let port: UInt16
@@ -31,7 +31,7 @@ struct EmulatorClient: Sendable {
         )
     }
 
-    /// A new pseudo user with an installation that the broker knows.
+    /// A new pseudo user with an MQTT installation that the broker knows.
     func receiver() async throws -> Receiver {
         let user = try await self.call("POST", "users", type: "RegistrationAndAuthorizationRequest", [:])
         let token = try #require(user.json["_accessToken"]?.string)
@@ -39,7 +39,7 @@ struct EmulatorClient: Sendable {
         return try await self.receiver(userID: userID, token: token)
     }
 
-    /// A new pseudo user's MQTT installation, which the broker does not know yet.
+    /// A new pseudo user's MQTT installation, without credentials at the broker yet.
     func installation() async throws -> (id: String, token: String) {
         let user = try await self.call("POST", "users", type: "RegistrationAndAuthorizationRequest", [:])
         let token = try #require(user.json["_accessToken"]?.string)
@@ -48,7 +48,7 @@ struct EmulatorClient: Sendable {
         return (try #require(installation.json["installationID"]?.string), token)
     }
 
-    /// As ``receiver()``, for a user who can log in again.
+    /// A new user who can log in again, with an MQTT installation that the broker knows.
     func receiver(named name: String) async throws -> Receiver {
         let body: JSONValue = ["loginName": JSONValue(name), "password": "secret"]
         let answer = try await self.call("POST", "users", type: "RegistrationRequest", body)
@@ -56,7 +56,7 @@ struct EmulatorClient: Sendable {
         return try await self.receiver(loggingInAs: name)
     }
 
-    /// The receiver that an earlier emulator made.
+    /// The receiver that ``receiver(named:)`` created at an earlier emulator.
     func receiver(loggingInAs name: String) async throws -> Receiver {
         let body: JSONValue = ["username": JSONValue(name), "password": "secret"]
         let login = try await self.call("POST", "oauth2/token", type: "OauthTokenRequest", body)
@@ -66,7 +66,6 @@ struct EmulatorClient: Sendable {
         )
     }
 
-    /// The installation and endpoint of a user.
     func receiver(userID: String, token: String) async throws -> Receiver {
         let installation = try await self.call(
             "POST",
@@ -113,7 +112,7 @@ struct EmulatorClient: Sendable {
     }
 }
 
-/// A user, its installation and what it connects to the broker with.
+/// A user, its installation and its credentials at the broker.
 struct Receiver: Sendable {
     var userID: String
     var token: String
@@ -123,7 +122,7 @@ struct Receiver: Sendable {
     var password: String
 }
 
-/// What an ended program said.
+/// The exit status and output of a program.
 struct Finished: Sendable {
     var status: Int32
     var output: String
@@ -131,7 +130,6 @@ struct Finished: Sendable {
     var lines: [String] { self.output.split(separator: "\n").map { String($0) } }
 }
 
-/// Runs a program to its end.
 func run(_ program: String, _ arguments: [String]) async throws -> Finished {
     let result = try await ForeignProgram([program] + arguments).run()
     return Finished(status: result.status, output: result.output, errors: result.errors)
@@ -146,7 +144,7 @@ struct Mosquitto: Sendable {
         ["-h", "127.0.0.1", "-u", self.receiver.username, "-P", self.receiver.password, "-V", "mqttv311"]
     }
 
-    /// Makes the broker keep a session for the receiver, as registering does.
+    /// Opens a persistent session at the broker, as registration does.
     func openSession(alsoSubscribingTo others: [String] = []) async throws {
         let topics = ([self.receiver.topic] + others).flatMap { ["-t", $0] }
         let result = try await run("mosquitto_sub", self.login + self.session + topics + ["-E"])
@@ -163,8 +161,8 @@ struct Mosquitto: Sendable {
         return try result.lines.map { try JSONValue(parsing: $0) }
     }
 
-    /// Runs `mosquitto_sub` as another client until the broker has granted its subscription; returns what it ended with,
-    /// which is CONNACK's code where that refuses.
+    /// Runs `mosquitto_sub` as another client until the broker grants its subscription. Returns its exit status, which
+    /// is the code of CONNACK if the broker refuses.
     func subscribe(to topic: String) async throws -> Int32 {
         try await run(
             "mosquitto_sub",
@@ -173,7 +171,7 @@ struct Mosquitto: Sendable {
         ).status
     }
 
-    /// ``subscribe(to:)`` with credentials that the broker does not know, or not any more.
+    /// The result of ``subscribe(to:)`` if the broker does not know the credentials.
     static let notAuthorized: Int32 = 5
 
     func publish(_ text: String, to topic: String) async throws -> Finished {
@@ -191,7 +189,7 @@ struct Mosquitto: Sendable {
             tls
             ? ["-p", "\(self.emulator.mqttTLSPort)", "--cafile", self.emulator.certificateAuthorityFile]
             : ["-p", "\(self.emulator.mqttPort)"]
-        // The client ID is the topic (Kii's guide to push over MQTT); -c keeps the session.
+        // The client ID is the topic (Kii's guide to push over MQTT). `-c` keeps the session.
         return address + ["-i", self.receiver.topic, "-c", "-q", "1"]
     }
 }

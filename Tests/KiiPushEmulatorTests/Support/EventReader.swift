@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Reads `/__kii/events` as a browser does. Blocks.
+/// A blocking reader of `/__kii/events`, as browsers read it.
 final class EventReader {
     struct Event: Sendable {
         var id: Int64?
@@ -8,7 +8,7 @@ final class EventReader {
         var data: JSONValue
     }
 
-    /// The answer; of one that goes on, its head.
+    /// The answer; for a stream, only its head.
     let answer: RawAnswer
     private let connection: RawConnection
     private var chunks: [UInt8] = []
@@ -21,7 +21,7 @@ final class EventReader {
         self.answer = try self.connection.receive()
     }
 
-    /// The next event; `nil` at the end.
+    /// Waits for the next event; `nil` at the end of the stream.
     func next() throws -> Event? {
         while true {
             guard let end = self.text.firstRange(of: Array("\n\n".utf8)) else {
@@ -33,14 +33,14 @@ final class EventReader {
             func value(_ name: String) -> String? {
                 lines.first { $0.hasPrefix(name + ": ") }.map { String($0.dropFirst(name.count + 2)) }
             }
-            // A comment has no kind.
+            // A comment of the stream has no `event` line.
             guard let kind = value("event") else { continue }
             return Event(
                 id: value("id").flatMap { Int64($0) }, kind: kind, data: try JSONValue(parsing: value("data") ?? ""))
         }
     }
 
-    /// The next events until one that `isLast`, it included.
+    /// The next events up to and with the first one for which `isLast` is true.
     func events(until isLast: (Event) -> Bool) throws -> [Event] {
         var events: [Event] = []
         while let event = try self.next() {
@@ -50,7 +50,7 @@ final class EventReader {
         return events
     }
 
-    /// Takes in the next chunks; `false` at the last one, and when the connection is closed.
+    /// Reads more chunks. Returns `false` after the last chunk and if the connection is closed.
     private func read() throws -> Bool {
         guard let more = try? self.connection.receiveBytes() else { return false }
         self.chunks += more

@@ -1,16 +1,16 @@
 import KiiPushCore
 import Testing
 
-/// The plainest MQTT client: one connection, one packet at a time, a clean session unless told otherwise.
+/// A minimal MQTT client: one connection, one packet at a time, by default a clean session.
 final class MQTTClient {
     private let connection: RawConnection
     private let version: MQTTVersion
     private var decoder: FrameDecoder
     private var received: [MQTTPacket] = []
-    /// Whether the broker had a session for it.
+    /// Whether CONNACK reported an existing session.
     private(set) var hadSession = false
 
-    /// Connects as `receiver` and expects to be let in.
+    /// Connects as `receiver` and requires that the broker accepts.
     init(
         port: UInt16, _ receiver: Receiver, version: MQTTVersion = .v3_1_1, cleanSession: Bool = true
     ) throws {
@@ -34,7 +34,7 @@ final class MQTTClient {
         self.hadSession = connack.sessionPresent
     }
 
-    /// Returns what the broker grants.
+    /// Subscribes and returns the granted QoS.
     func subscribe(to topic: String, qos: QoS) throws -> QoS? {
         try self.send(.subscribe(MQTTSubscribe(packetID: 1, entries: [.init(filter: topic, qos: qos)])))
         guard case .suback(let suback) = try self.receive() else { throw RawHTTP.Failure(what: "no SUBACK") }
@@ -50,7 +50,7 @@ final class MQTTClient {
         try self.send(.puback(packetID: try #require(publish.packetID)))
     }
 
-    /// Whether the broker has closed the connection; what comes before that is dropped.
+    /// Reads once from the connection; `true` if the broker has closed it.
     func isClosedByPeer() throws -> Bool { try self.connection.isClosedByPeer() }
 
     private func send(_ packet: MQTTPacket) throws {

@@ -3,7 +3,6 @@ import Glibc
 import KiiPushCore
 import TestSupport
 
-/// An answer as it came over the socket.
 struct RawAnswer: Sendable {
     var status: Int
     var head: String
@@ -14,22 +13,22 @@ struct RawAnswer: Sendable {
         self.fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// The body, or null when it is no JSON.
+    /// The body as JSON; null if it is none.
     var json: JSONValue { (try? JSONValue(parsing: self.body)) ?? .null }
     /// The media type without its parameters.
     var mediaType: String? { self.field("Content-Type").map { String($0.prefix { $0 != ";" }) } }
 }
 
-/// A request written byte by byte, so that a test says exactly what is on the wire.
+/// A request written byte by byte, so that the test controls every byte on the wire.
 enum RawHTTP {
     struct Failure: Error {
         var what: String
     }
 
-    /// Sends `text` and reads the answer until the server closes or the body is whole.
+    /// Sends `text` and reads one answer.
     static func exchange(port: UInt16, _ text: String) async throws -> RawAnswer {
         try await withCheckedThrowingContinuation { continuation in
-            // A queue of its own: the exchange blocks.
+            // The exchange blocks, so it has its own queue.
             DispatchQueue(label: "raw-http").async {
                 continuation.resume(
                     with: Result {
@@ -42,7 +41,7 @@ enum RawHTTP {
         }
     }
 
-    /// Builds a request of HTTP/1.1 that closes the connection afterwards.
+    /// An HTTP/1.1 request with `Connection: close`.
     static func request(_ method: String, _ path: String, _ fields: [String], _ body: String? = nil) -> String {
         var lines = ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1", "Connection: close"] + fields
         if let body { lines.append("Content-Length: \(body.utf8.count)") }
@@ -60,7 +59,7 @@ final class RawConnection {
             throw RawHTTP.Failure(what: "nobody listens on port \(port)")
         }
         self.descriptor = descriptor
-        // An answer that does not come fails the test instead of hanging it.
+        // A missing answer fails the test after ten minutes instead of hanging it.
         var patience = timeval(tv_sec: 600, tv_usec: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -78,7 +77,7 @@ final class RawConnection {
         }
     }
 
-    /// Reads one answer; what follows it stays for the next.
+    /// Reads one answer; later bytes remain for the next call.
     func receive(isHead: Bool = false) throws -> RawAnswer {
         var end: Int?
         while end == nil {
@@ -103,17 +102,17 @@ final class RawConnection {
         return answer
     }
 
-    /// The next bytes, at least one.
+    /// Waits for the next bytes, at least one.
     func receiveBytes() throws -> [UInt8] {
         guard try !self.input.isEmpty || self.read() else { throw RawHTTP.Failure(what: "closed") }
         defer { self.input = [] }
         return self.input
     }
 
-    /// Whether the server closes the connection without a word. Throws when it does neither that nor answer.
+    /// Whether the server closes the connection without an answer. Throws if the server does neither.
     func isClosedBeforeAnswer() throws -> Bool { try self.input.isEmpty && !self.read() }
 
-    /// Whether the server has closed the connection.
+    /// Reads once; `true` if the server has closed the connection.
     func isClosedByPeer() throws -> Bool { try !self.read() }
 
     private func endOfHead() -> Int? {

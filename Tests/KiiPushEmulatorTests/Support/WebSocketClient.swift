@@ -5,16 +5,15 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// A WebSocket byte by byte, plain or through `openssl s_client`, for tests that say exactly what is on the wire.
+/// A WebSocket client, plain or through `openssl s_client`, with which a test controls every byte on the wire.
 final class WebSocketClient {
-    /// A connection to a port, with TLS or without.
+    /// The connection's two directions: one socket, or the pipes of `openssl`.
     private let input: FileHandle
     private let output: FileHandle
     private let process: Process?
     private let socket: Int32
     private var received: [UInt8] = []
 
-    /// Connects.
     init(_ emulator: Emulator, tls: Bool = false) throws {
         guard tls else {
             guard let socket = Loopback.connected(to: emulator.webSocketPort) else {
@@ -48,7 +47,7 @@ final class WebSocketClient {
         self.process?.terminate()
     }
 
-    /// The request that Kii's clients for browsers make.
+    /// The opening request of Kii's clients for browsers.
     static func request(
         _ line: String = "GET /mqtt HTTP/1.1", leavingOut name: String? = nil, with fields: [String] = []
     ) -> String {
@@ -64,7 +63,7 @@ final class WebSocketClient {
 
     func send(_ bytes: [UInt8]) throws { try self.output.write(contentsOf: Data(bytes)) }
 
-    /// Opens the WebSocket, and says what the server answered.
+    /// Opens the WebSocket and returns the head of the server's answer.
     @discardableResult
     func open() throws -> String {
         try self.send(Self.request())
@@ -73,7 +72,6 @@ final class WebSocketClient {
         return head
     }
 
-    /// The head of an answer.
     func head() throws -> String {
         var head = ""
         while !head.hasSuffix("\r\n\r\n") {
@@ -83,14 +81,14 @@ final class WebSocketClient {
         return head
     }
 
-    /// All that comes until the server closes.
+    /// The bytes until the server closes the connection.
     func rest() throws -> [UInt8] {
         while try self.read() {}
         defer { self.received = [] }
         return self.received
     }
 
-    /// A frame of the server, which is neither masked nor fragmented.
+    /// One frame of the server, neither masked nor fragmented.
     func frame() throws -> (opcode: UInt8, payload: [UInt8]) {
         let head = try self.bytes(2)
         guard head.count == 2 else { throw RawHTTP.Failure(what: "closed before a frame") }
@@ -102,7 +100,6 @@ final class WebSocketClient {
         return (head[0] & 0x0F, try self.bytes(length))
     }
 
-    /// Sends one masked frame.
     func send(_ opcode: WebSocketOpcode, _ payload: [UInt8]) throws {
         var bytes: [UInt8] = []
         WebSocketFrame.append(opcode, payload, mask: 0x1234_5678, to: &bytes)
@@ -124,9 +121,9 @@ final class WebSocketClient {
     }
 }
 
-/// MQTT in a WebSocket.
+/// MQTT in the WebSocket.
 extension WebSocketClient {
-    /// Opens the WebSocket, logs in as `receiver`, and subscribes to its topic.
+    /// Opens the WebSocket, connects as `receiver`, and subscribes to its topic.
     func connect(_ receiver: Receiver, cleanSession: Bool = true) throws {
         try self.open()
         let connect = MQTTConnect(
@@ -140,7 +137,7 @@ extension WebSocketClient {
         guard case .suback = try self.packet() else { throw RawHTTP.Failure(what: "no SUBACK") }
     }
 
-    /// The `n` of the next message, which is acknowledged.
+    /// Acknowledges the next message and returns its `n`.
     func receiveNumber() throws -> Int64? {
         guard case .publish(let publish) = try self.packet() else { throw RawHTTP.Failure(what: "no PUBLISH") }
         try self.send(.puback(packetID: try #require(publish.packetID)))
@@ -153,7 +150,6 @@ extension WebSocketClient {
         try self.send(.binary, bytes)
     }
 
-    /// The packet in the next frame.
     func packet() throws -> MQTTPacket {
         let frame = try self.frame()
         try #require(frame.opcode == 2, "a frame of opcode \(frame.opcode): \(frame.payload)")

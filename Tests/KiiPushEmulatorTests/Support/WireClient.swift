@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Requests in the shapes that existing clients of Kii put on the wire, byte by byte.
+/// Requests as existing clients of Kii put them on the wire, byte by byte.
 ///
 /// The facts are from the sources of Kii's C clients (ebisu, KiiThingSDK) and of its Go client; the words are not.
 struct WireClient {
@@ -11,18 +11,18 @@ struct WireClient {
     var appID: String { self.emulator.emulator.appID }
     var app: String { "/api/apps/\(self.appID)" }
 
-    /// The answer to a request of these lines and this body.
+    /// Sends a request of these lines and this body, and returns the answer.
     func send(_ lines: [String], _ body: String = "") throws -> RawAnswer {
         let connection = try RawConnection(port: self.emulator.port)
         try connection.send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8))
         let answer = try connection.receive(isHead: lines[0].hasPrefix("HEAD "))
-        // ebisu takes the end of the connection for the end of the answer.
+        // For ebisu, the answer ends with the connection.
         if lines.contains("Connection: Close") { #expect(try connection.isClosedByPeer()) }
         return answer
     }
 
-    /// As ebisu: the whole URL as the target, `HOST` in capitals, a key that is none, and every body in chunks, with
-    /// its length beside. A body of nothing is the last chunk alone.
+    /// Sends a request as ebisu does: the whole URL as the target, `HOST` in capitals, an invalid app key, and every
+    /// body in chunks with a length beside. An empty body is the last chunk alone.
     func ebisu(
         _ method: String, _ path: String, token: String? = nil, type: String? = nil, fields: [String] = [],
         _ body: String = "", saysLength: Bool = false
@@ -37,7 +37,8 @@ struct WireClient {
         return try self.send(lines, chunk + "0\r\n\r\n")
     }
 
-    /// As KiiThingSDK: fields in lower case without a space, `bearer` in lower case, and libcurl's defaults.
+    /// Sends a request as KiiThingSDK does: fields in lower case without spaces, `bearer` in lower case, and libcurl's
+    /// defaults.
     func thingSDK(
         _ method: String, _ path: String, token: String? = nil, type: String? = nil, fields: [String] = [],
         _ body: String? = nil
@@ -47,7 +48,7 @@ struct WireClient {
         if let token { lines.append("authorization: bearer \(token)") }
         if let type { lines.append("content-type:\(type)") }
         lines += fields
-        // libcurl says a length and a type with every POST and PUT that is made of fields, also of none.
+        // libcurl sends a length and a type with every POST and PUT, even without a body.
         if method == "POST" || method == "PUT" {
             lines.append("Content-Length: \(body?.utf8.count ?? 0)")
             if type == nil { lines.append("Content-Type: application/x-www-form-urlencoded") }
@@ -55,7 +56,7 @@ struct WireClient {
         return try self.send(lines, body ?? "")
     }
 
-    /// The token of nobody, as kii_go gets it: no credentials but those in the body.
+    /// The anonymous token, as kii_go gets it: the only credentials are in the body.
     func nobody() throws -> String {
         let key = self.emulator.emulator.appKey.reveal()
         let answer = try self.go(
@@ -65,7 +66,8 @@ struct WireClient {
         return try #require(answer.json["access_token"]?.string)
     }
 
-    /// As kii_go, over Go's own client: a token if there is one, and nothing that names the app.
+    /// Sends a request as kii_go does over Go's own client: with the token if there is one, and without the app's ID
+    /// and key.
     func go(
         _ method: String, _ path: String, token: String? = nil, type: String = "application/json", _ body: String
     ) throws -> RawAnswer {
@@ -75,9 +77,10 @@ struct WireClient {
         return try self.send(lines, body)
     }
 
-    /// As Kii's SDKs for Unity, JavaScript and Java, below the app: the app's fields, and the token if there is one.
+    /// Sends a request below the app as Kii's SDKs for Unity, JavaScript and Java do: the app's fields, and the token
+    /// if there is one.
     ///
-    /// - Parameter type: the media type, or what stands in `application/vnd.kii.{type}+json`.
+    /// - Parameter type: the media type, or `{type}` of `application/vnd.kii.{type}+json`.
     func sdk(
         _ method: String, _ path: String, token: String? = nil, type: String? = nil, fields: [String] = [],
         _ body: JSONValue? = nil
@@ -93,7 +96,7 @@ struct WireClient {
         return try self.send(lines + fields, text)
     }
 
-    /// The app's administrator, who signed in as the Java client signs in.
+    /// The answer to the administrator's login as the Java client makes it.
     func administrator() throws -> RawAnswer {
         let emulator = self.emulator.emulator
         let answer = try self.sdk(
@@ -106,7 +109,7 @@ struct WireClient {
         return answer
     }
 
-    /// A user who registered with a name and a password, and got a token with it.
+    /// A new user, registered with a name and a password; the token is from the registration.
     func user(_ name: String) throws -> (id: String, token: String) {
         let answer = try self.sdk(
             "POST", "users", type: "RegistrationAndAuthorizationRequest",
@@ -116,7 +119,7 @@ struct WireClient {
         )
     }
 
-    /// A thing that registered as ebisu registers it.
+    /// A new thing, registered as ebisu does.
     func thing() throws -> (id: String, token: String) {
         let answer = try self.ebisu(
             "POST", "\(self.app)/things",
