@@ -1,8 +1,8 @@
-// The floor of an agent: libcurl initialised, SQLite with one commit a message, and a second thread for
-// the handler. It looks at nothing but the time of sending.
+// The floor of an agent: libcurl initialised, SQLite with one commit a message, and a second thread for the handler.
+// The program reads only the time of sending from a message.
 //
-// agent idle PORT DATABASE            says `subscribed`, and goes on until it is ended
-// agent latency PORT DATABASE COUNT   a message at a time: stored, acknowledged, handed to the second thread; says
+// agent idle PORT DATABASE            prints `subscribed`, and runs until it is killed
+// agent latency PORT DATABASE COUNT   one message at a time: stored, acknowledged, passed to the second thread; prints
 //                                     `p50=S p99=S`, from the time in the payload to that thread
 #include <curl/curl.h>
 #include <pthread.h>
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
             pthread_mutex_lock(&handler.lock);
             handler.size = length, handler.packet = in + at;
             pthread_cond_signal(&handler.work);
-            // The buffer is used again; a lone message is handled long before the next one comes.
+            // The next read reuses the buffer. A lone message is handled long before the next message arrives.
             while (handler.packet) pthread_cond_wait(&handler.done, &handler.lock);
             pthread_mutex_unlock(&handler.lock);
             seen++;

@@ -1,13 +1,13 @@
-// A broker that is never the bottleneck: it accepts a subscriber and sends it prebuilt PUBLISH packets as fast as they
-// are taken. What is measured against it is the receiver alone.
+// A broker that is never the bottleneck: it accepts a subscriber and sends prebuilt PUBLISH packets as fast as the
+// subscriber reads. So a run measures the receiver alone.
 //
 // blast PAYLOAD-FILE COUNT [-q QOS] [-k CERTIFICATE KEY] [-w] [-p MICROSECONDS] [-s CONNECTIONS]
-//   -q  0 (default) or 1: never more than 16,384 unacknowledged, and every PUBACK is counted
-//   -k  speaks TLS
-//   -w  speaks WebSocket (RFC 6455), each packet in a frame of its own, as brokers do
-//   -p  waits so long between two messages, and writes the time into 19 digits after `"sent":` of the payload
-//   -s  serves so many connections without messages first
-// Says `port N`; at the end `messages=N acknowledged=N seconds=S`, from the first PUBLISH to the last PUBACK or, at
+//   -q  0 (default) or 1: at most 16,384 unacknowledged messages; counts every PUBACK
+//   -k  uses TLS
+//   -w  uses WebSocket (RFC 6455), each packet in a frame of its own, as brokers do
+//   -p  waits this long between two messages, and writes the time into 19 digits after `"sent":` of the payload
+//   -s  first serves this many connections without messages
+// Prints `port N`; at the end `messages=N acknowledged=N seconds=S`, from the first PUBLISH to the last PUBACK or, at
 // QoS 0, to the receiver's end of the connection.
 #include <openssl/evp.h>
 #include <openssl/sha.h>
@@ -24,7 +24,7 @@ static struct {
 
 static int is_websocket;
 
-/// Writes the header of a frame before `size` bytes of payload. Returns its end.
+/// Writes the header of a frame for `size` bytes of payload. Returns the header's end.
 static uint8_t *put_frame(uint8_t *out, size_t size) {
     if (!is_websocket) return out;
     if (size > 65535) die("too much for a frame");
@@ -34,7 +34,7 @@ static uint8_t *put_frame(uint8_t *out, size_t size) {
     return out;
 }
 
-/// Packets in a row; at QoS 1 with the identifiers 1, 2, …, so that none is used again while it is in flight.
+/// Consecutive packets. At QoS 1 the identifiers are 1, 2, …; none is reused in flight.
 static void prebuild(int qos, const char *topic, size_t topic_size, const uint8_t *payload, size_t size) {
     prebuilt.packets = qos ? identifiers : 1024;
     free(prebuilt.bytes);
@@ -59,12 +59,12 @@ struct run {
     uint64_t count, acknowledged;
     uint8_t in[65536], out[65536];
     size_t in_size, out_size;
-    // The frame that comes in.
+    // The incoming frame.
     uint8_t header[14], mask[4];
     size_t header_size, left, phase;
 };
 
-/// Takes the frames off what came: unmasks their payload and moves it together. Returns its size.
+/// Removes the frames from the received bytes: unmasks and joins the payloads. Returns the size of the payloads.
 static size_t unframe(struct run *r, uint8_t *bytes, size_t size) {
     size_t kept = 0;
     for (size_t i = 0; i < size;) {
@@ -91,7 +91,7 @@ static size_t unframe(struct run *r, uint8_t *bytes, size_t size) {
     return kept;
 }
 
-/// Answers the request for a WebSocket.
+/// Accepts the WebSocket.
 static void upgrade(struct run *r) {
     char request[8192] = "", accept[32], answer[256];
     size_t size = 0;
@@ -113,7 +113,7 @@ static void upgrade(struct run *r) {
     if (stream_write(&r->stream, (uint8_t *)answer, length) != length) die("no answer");
 }
 
-/// Reads what the subscriber says. Returns 0 at the end of the connection.
+/// Reads the subscriber's packets. Returns 0 at the end of the connection.
 static int listen_to(struct run *r) {
     for (;;) {
         ssize_t n = stream_read(&r->stream, r->in + r->in_size, sizeof r->in - r->in_size);
@@ -128,7 +128,7 @@ static int listen_to(struct run *r) {
             switch (packet[0] >> 4) {
             case 1: out = put_frame(out, 4), memcpy(out, (uint8_t[]){0x20, 2, 0, 0}, 4), r->out_size = out + 4 - r->out; break;
             case 4: r->acknowledged++; break;
-            case 8: { // one filter; granted as this run is to be
+            case 8: { // SUBSCRIBE with one filter, granted at the run's QoS
                 size_t topic = packet[body + 2] << 8 | packet[body + 3];
                 prebuild(r->qos, (const char *)packet + body + 4, topic, r->payload, r->payload_size);
                 out = put_frame(out, 5);
@@ -147,7 +147,7 @@ static int listen_to(struct run *r) {
     }
 }
 
-/// Writes the time of sending into packet `index`.
+/// Writes the current time into packet `index`.
 static void stamp(size_t index) {
     uint8_t *payload = prebuilt.bytes + (index % prebuilt.packets + 1) * prebuilt.packet - prebuilt.payload;
     uint8_t *digits = memmem(payload, prebuilt.payload, "\"sent\":", 7);
@@ -196,7 +196,7 @@ static int serve(struct run *r, int64_t pause, int silent) {
             size_t row = prebuilt.packets * prebuilt.packet, offset = sent % row, size = allowed - sent;
             if (size > row - offset) size = row - offset;
             if (size > chunk) size = chunk;
-            if (promised) size = promised; // OpenSSL wants a write repeated with the same length
+            if (promised) size = promised; // OpenSSL requires the same length for a repeated write
             ssize_t n = stream_write(&r->stream, prebuilt.bytes + offset, size);
             if (n < 0 && errno != EAGAIN) return 0;
             promised = n < 0 && r->stream.tls ? size : 0;

@@ -1,4 +1,4 @@
-// What the programs of this folder share: a TCP or TLS stream, MQTT 3.1.1 packets, and the clock.
+// The common part of the programs in this folder: a TCP or TLS stream, MQTT 3.1.1 packets, and the clock.
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
@@ -41,7 +41,7 @@ static inline struct sockaddr_in loopback(int port) {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
-/// Listens on a free port of the loopback and says which: the first line of the output is `port N`.
+/// Listens on a free port of the loopback and prints `port N` as the first line of output.
 static inline int listen_and_tell(void) {
     struct sockaddr_in address = loopback(0);
     socklen_t length = sizeof address;
@@ -67,13 +67,13 @@ static inline int connect_loopback(int port) {
     return fd;
 }
 
-/// A connection; `tls` is NULL where there is none.
+/// A connection; `tls` is NULL without TLS.
 struct stream {
     int fd;
     SSL *tls;
 };
 
-/// As read(2); 0 is the end, -1 with EAGAIN is "later".
+/// Like read(2): 0 at the end, -1 with EAGAIN if the caller must try again later.
 static inline ssize_t stream_read(struct stream *s, void *buffer, size_t size) {
     if (!s->tls) return read(s->fd, buffer, size);
     int n = SSL_read(s->tls, buffer, size > INT32_MAX ? INT32_MAX : (int)size);
@@ -84,7 +84,7 @@ static inline ssize_t stream_read(struct stream *s, void *buffer, size_t size) {
     return 0;
 }
 
-/// As send(2); -1 with EAGAIN is "later, with the same bytes".
+/// Like send(2): -1 with EAGAIN if the caller must send the same bytes again later.
 static inline ssize_t stream_write(struct stream *s, const void *bytes, size_t size) {
     if (!s->tls) return send(s->fd, bytes, size, MSG_NOSIGNAL);
     int n = SSL_write(s->tls, bytes, size > INT32_MAX ? INT32_MAX : (int)size);
@@ -95,7 +95,7 @@ static inline ssize_t stream_write(struct stream *s, const void *bytes, size_t s
     return errno = EPIPE, -1;
 }
 
-/// Writes everything, on a blocking stream.
+/// Writes all bytes to a blocking stream.
 static inline void stream_write_all(struct stream *s, const uint8_t *bytes, size_t size) {
     while (size) {
         ssize_t n = stream_write(s, bytes, size);
@@ -104,8 +104,8 @@ static inline void stream_write_all(struct stream *s, const uint8_t *bytes, size
     }
 }
 
-/// One frame of `size` bytes at hand: its length with the fixed header, 0 when more bytes are needed.
-/// `*body` is where the variable header starts (MQTT 3.1.1 section 2.2).
+/// The length of the first frame, with its fixed header; 0 if `size` bytes are not the whole frame. `*body` is the
+/// offset of the variable header (MQTT 3.1.1 section 2.2).
 static inline size_t frame_length(const uint8_t *bytes, size_t size, size_t *body) {
     size_t length = 0, i = 1;
     for (int shift = 0;; shift += 7, i++) {
@@ -133,7 +133,7 @@ static inline uint8_t *put_text(uint8_t *p, const char *text, size_t length) {
     return memcpy(put_16(p, length), text, length), p + 2 + length;
 }
 
-/// PUBLISH (MQTT 3.1.1 section 3.3); returns its end.
+/// Writes PUBLISH (MQTT 3.1.1 section 3.3) and returns the packet's end.
 static inline uint8_t *put_publish(
     uint8_t *p, int qos, unsigned id, const char *topic, size_t topic_size, const uint8_t *payload, size_t size) {
     *p++ = 0x30 | qos << 1;
@@ -143,7 +143,7 @@ static inline uint8_t *put_publish(
     return memcpy(p, payload, size), p + size;
 }
 
-/// CONNECT with a clean session and no keep-alive (MQTT 3.1.1 section 3.1); returns its end.
+/// Writes CONNECT with a clean session and without keep-alive (MQTT 3.1.1 section 3.1), and returns the packet's end.
 static inline uint8_t *put_connect(uint8_t *p, const char *client) {
     *p++ = 0x10;
     p = put_length(p, 10 + 2 + strlen(client));

@@ -1,7 +1,7 @@
 // A publisher that is never the bottleneck, for runs through a real broker.
 //
 // flood PORT TOPIC PAYLOAD-FILE COUNT QOS
-// Says `messages=N seconds=S cpu=S`, from after the login until all is sent or, at QoS 1, acknowledged.
+// Prints `messages=N seconds=S cpu=S`, from the login until all messages are sent or, at QoS 1, acknowledged.
 #include <poll.h>
 
 #include "common.h"
@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
     }
     printf("messages=%lu seconds=%.6f cpu=%.6f\n", count, (now_ns() - begin) / 1e9, cpu_seconds() - cpu);
     stream_write_all(&s, (uint8_t[]){0xE0, 0}, 2);
-    // Closing with unread bytes would reset the connection and take what is on its way with it.
+    // A close with unread bytes would reset the connection and lose the bytes in flight.
     shutdown(s.fd, SHUT_WR);
     while (read(s.fd, in, sizeof in) > 0) {}
     return 0;

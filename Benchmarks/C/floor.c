@@ -1,4 +1,4 @@
-// The floor of a receiver: subscribes, reads, finds the packets, acknowledges. It looks at nothing and keeps nothing.
+// The floor of a receiver: subscribes, reads, finds the packets, acknowledges. It neither decodes nor keeps anything.
 //
 // floor PORT COUNT [-q QOS] [-k CA-FILE]
 #include "common.h"

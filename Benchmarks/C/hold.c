@@ -1,14 +1,14 @@
-// A broker for many connections that are mostly silent. It answers CONNECT, SUBSCRIBE and PINGREQ by itself, and sends
-// when it is told to.
+// A broker for many mostly silent connections. It answers CONNECT, SUBSCRIBE and PINGREQ by itself, and sends messages
+// on command.
 //
 // hold PAYLOAD-FILE [-k CERTIFICATE KEY]
-//   PAYLOAD-FILE holds a payload in each line; they are sent in turn
-//   -k  speaks TLS
-// Says `port N`. Then it takes a command from each line of its input, says what came of it, and takes the next:
-//   wait N                          until N have subscribed: `subscribed=N seconds=S`, S from the first connection on
-//   send N all|one [MICROSECONDS]   N messages of QoS 1, each to the next connection or all to the first, with a pause
-//                                   between two: `messages=N seconds=S pings=N`, S to the last PUBACK, pings in all
-// Ends with its input. Every CONNACK says that the session was kept, unless a clean one was asked for.
+//   PAYLOAD-FILE has one payload in each line; the messages use them in turn
+//   -k  uses TLS
+// Prints `port N`. Then it executes one command from each line of its input, and prints the result:
+//   wait N                          until N subscriptions: `subscribed=N seconds=S`, S from the first connection
+//   send N all|one [MICROSECONDS]   N messages of QoS 1, to the connections in turn or all to the first, with a pause
+//                                   between two: `messages=N seconds=S pings=N`, S to the last PUBACK, all pings so far
+// Ends with its input. CONNACK reports an existing session unless the client asks for a clean one.
 #include <sys/epoll.h>
 
 #include "common.h"
@@ -19,8 +19,8 @@ struct connection {
     struct stream stream;
     char topic[64];
     size_t topic_size, kept_size;
-    uint8_t kept[256]; // of a packet that has not come whole
-    uint8_t *rest;     // of what the kernel did not take
+    uint8_t kept[256]; // the beginning of an incomplete packet
+    uint8_t *rest;     // bytes that the kernel did not accept
     size_t rest_size;
     unsigned sent, acknowledged;
 };
@@ -45,10 +45,10 @@ static void watch(struct connection *c, int operation) {
     if (epoll_ctl(poller, operation, c->stream.fd, &event)) die("epoll_ctl");
 }
 
-/// Writes as much as is taken now and keeps the rest.
+/// Writes as many bytes as the kernel accepts now, and keeps the rest.
 static void send_bytes(struct connection *c, const uint8_t *bytes, size_t size) {
     ssize_t n = c->rest ? 0 : stream_write(&c->stream, bytes, size);
-    if (n < 0) n = 0; // of a broken connection its end is read
+    if (n < 0) n = 0; // the next read notices the broken connection
     if ((size_t)n == size) return;
     int is_new = !c->rest;
     c->rest = realloc(c->rest, c->rest_size + size - n);
@@ -70,7 +70,7 @@ static void take(struct connection *c, const uint8_t *packet, size_t body) {
     switch (packet[0] >> 4) {
     case 1: send_bytes(c, (uint8_t[]){0x20, 2, !(packet[body + 7] & 2), 0}, 4); break;
     case 4: c->acknowledged++, acknowledged++; break;
-    case 8: { // one filter, granted at QoS 1
+    case 8: { // SUBSCRIBE with one filter, granted at QoS 1
         c->topic_size = packet[body + 2] << 8 | packet[body + 3];
         if (c->topic_size > sizeof c->topic) die("topic too long");
         memcpy(c->topic, packet + body + 4, c->topic_size);
@@ -80,12 +80,12 @@ static void take(struct connection *c, const uint8_t *packet, size_t body) {
         break;
     }
     case 12: send_bytes(c, (uint8_t[]){0xD0, 0}, 2), pings++; break;
-    case 14: break; // DISCONNECT: the end follows
+    case 14: break; // DISCONNECT: the client closes the connection next
     default: die("unexpected packet");
     }
 }
 
-/// Reads what has come. Returns 0 at the end of the connection.
+/// Reads the available bytes. Returns 0 at the end of the connection.
 static int listen_to(struct connection *c) {
     static uint8_t in[65536];
     for (;;) {
@@ -101,7 +101,7 @@ static int listen_to(struct connection *c) {
     }
 }
 
-/// One more message on a connection; 0 when it has as many unacknowledged as it may.
+/// Sends one more message on a connection. Returns 0 if the connection has as many unacknowledged messages as allowed.
 static int send_message(struct connection *c, uint64_t number) {
     static uint8_t packet[largest + 128];
     if (c->rest || c->sent - c->acknowledged >= window) return 0;
@@ -112,7 +112,7 @@ static int send_message(struct connection *c, uint64_t number) {
     return 1;
 }
 
-/// Sends what is due, at most a burst. Returns how many milliseconds there is nothing more to do.
+/// Sends the due messages, at most a burst. Returns the milliseconds until the next work.
 static int advance(void) {
     if (command.kind == waiting && (uint64_t)count >= command.goal) {
         printf("subscribed=%d seconds=%.6f\n", count, (last_subscription - first_connection) / 1e9);
@@ -169,7 +169,7 @@ static void add(int fd, SSL_CTX *tls) {
     watch(c, EPOLL_CTL_ADD);
 }
 
-/// Forgets a connection, and that it has subscribed.
+/// Removes a connection and its subscription.
 static void end(struct connection *c) {
     for (int i = 0; i < count; i++)
         if (subscribed[i] == c) subscribed[i] = subscribed[--count];

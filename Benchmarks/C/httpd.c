@@ -1,5 +1,6 @@
-// An HTTP server that is never the bottleneck: every GET is answered with the same 230 bytes of JSON, kept alive.
-// Says `port N`, and serves until it is killed.
+// An HTTP server that is never the bottleneck: it answers every GET with the same 230 bytes of JSON, on kept
+// connections.
+// Prints `port N`, and serves until it is killed.
 #include <sys/epoll.h>
 
 #include "common.h"
@@ -31,7 +32,7 @@ int main(void) {
                 close(fd);
                 continue;
             }
-            // The clients here send one small request in one piece and wait for its answer.
+            // The benchmark's clients send one small request in one piece, and then wait for its answer.
             if (n < 4 || memcmp(request + n - 4, "\r\n\r\n", 4)) die("not a whole request");
             if (send(fd, answer, size, MSG_NOSIGNAL) != size) close(fd);
         }

@@ -1,8 +1,8 @@
-// An HTTP load that is never the bottleneck: the same request again and again on kept connections, each of which waits
-// for an answer before it asks again. Eight zeros in the request stand for its number.
+// An HTTP client that is never the bottleneck: it repeats one request on kept connections, each with one request at a
+// time. Eight zeros in the request stand for its number.
 //
 // load PORT REQUEST-FILE COUNT CONNECTIONS
-// Says `requests=N seconds=S cpu=S`; fails on the first answer that is no success.
+// Prints `requests=N seconds=S cpu=S`; fails at the first answer that is no success.
 #include <sys/epoll.h>
 
 #include "common.h"
@@ -27,7 +27,7 @@ static void ask(struct connection *c, int number) {
     if (send(c->fd, bytes, request_size, MSG_NOSIGNAL) != (ssize_t)request_size) die("send");
 }
 
-/// Whether the answer is whole, of which `have` bytes are here.
+/// Whether the `have` bytes are the whole answer.
 static int is_whole(struct connection *c) {
     c->answer[c->have] = 0;
     const char *end = strstr(c->answer, "\r\n\r\n"), *length = strcasestr(c->answer, "\r\nContent-Length:");

@@ -1,12 +1,12 @@
-// Runs a command, and says what it took together with everything that it started and waited for.
+// Runs a command and reports its time and memory, children included if their parent waited for them.
 //
 // measure [-d] SECONDS COMMAND [ARGUMENT ...]
-//   -d  the command's output goes nowhere
-// Ends the command and what it started after SECONDS. Says `measured user=S system=S wall=S peak=BYTES` at the end, in a
+//   -d  discards the command's output
+// Ends the command and its children after SECONDS. Prints `measured user=S system=S wall=S peak=BYTES` at the end, in a
 // line of its own. The exit status is the command's, or 1.
 //
-// It is a program, and a small one, since Linux counts the memory of whoever calls exec(2) into the peak of what is
-// executed (exec_mmap in fs/exec.c): no child of a large process looks smaller than that process.
+// This is a small program of its own because Linux adds the memory of the caller of exec(2) to the peak of the new
+// program (exec_mmap in fs/exec.c). A child of a large process would seem as large as that process.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -42,14 +42,14 @@ int main(int argc, char **argv) {
     child = fork();
     if (child < 0) return 71;
     if (child == 0) {
-        // A group of their own, so that all of them can be ended at once.
+        // One process group, to end all processes at once.
         setpgid(0, 0);
         if (discards) dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
         execvp(command[0], command);
         perror(command[0]);
         _exit(127);
     }
-    setpgid(child, child); // whichever of the two comes first
+    setpgid(child, child); // parent and child both set it, because either may run first
     struct sigaction action = {.sa_handler = end_all};
     for (size_t i = 0; i < 3; i++) sigaction((int[]){SIGALRM, SIGTERM, SIGINT}[i], &action, NULL);
     alarm((unsigned)atoi(argv[1 + discards]));

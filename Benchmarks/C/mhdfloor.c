@@ -1,8 +1,8 @@
-// The floor of the emulator's HTTP server: libmicrohttpd with one thread on epoll. Every request is answered with the
-// same 230 bytes of JSON; with a database, once its body is committed there, one commit a request.
+// The floor of the emulator's HTTP server: libmicrohttpd with one thread on epoll. It answers every request with the
+// same 230 bytes of JSON. With a database, it first commits the request's body, one commit a request.
 //
 // mhdfloor [DATABASE]
-// Says `port N`, and serves until it is killed.
+// Prints `port N`, and serves until it is killed.
 #include <microhttpd.h>
 #include <sqlite3.h>
 

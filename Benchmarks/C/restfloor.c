@@ -1,8 +1,8 @@
-// The floor of a REST client: libcurl's multi interface on one thread, with the options that any careful client sets.
-// It keeps the header and the body of each answer until the answer is whole.
+// The floor of a REST client: libcurl's multi interface on one thread, with the options of a careful client. It keeps
+// the header and the body of each answer until the answer is whole.
 //
 // restfloor URL COUNT CONCURRENT
-// Says `requests=N seconds=S cpu=S`.
+// Prints `requests=N seconds=S cpu=S`.
 #include <curl/curl.h>
 
 #include "common.h"
@@ -12,7 +12,7 @@ struct answer {
     size_t size;
 };
 
-/// Keeps what came: header lines and body alike.
+/// Keeps the received bytes, header lines and body alike.
 static size_t take(char *bytes, size_t size, size_t count, void *context) {
     struct answer *answer = context;
     answer->bytes = realloc(answer->bytes, answer->size + size * count);

@@ -1,7 +1,8 @@
-// The floor of many connections: one thread and one epoll descriptor connect and subscribe N times, and nothing more.
+// The floor of many connections: one thread with one epoll descriptor connects and subscribes N times, and does no
+// more.
 //
 // swarm PORT N
-// Says `seconds=S cpu=S` when the last SUBACK has come.
+// Prints `seconds=S cpu=S` after the last SUBACK.
 #include <sys/epoll.h>
 
 #include "common.h"

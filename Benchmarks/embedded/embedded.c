@@ -1,8 +1,8 @@
-// An agent in C on libkiipush, for programs in other languages: what AgentReceiver.swift is in Swift. It finds its
-// registration in the state directory and asks no cloud.
+// An agent in C on libkiipush, the counterpart of AgentReceiver.swift. It finds its registration in the state
+// directory, and makes no request to the cloud.
 //
-// embedded memory DIRECTORY COUNT   receives until the handler was called COUNT times; says `handled=S`
-// embedded idle DIRECTORY 1         says `subscribed` when the broker has granted the subscription, and goes on
+// embedded memory DIRECTORY COUNT   receives until the handler was called COUNT times; prints `handled=S`
+// embedded idle DIRECTORY 1         prints `subscribed` after the broker has granted the subscription, and runs on
 #include <kii_push.h>
 #include <semaphore.h>
 #include <stdatomic.h>

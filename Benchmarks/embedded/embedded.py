@@ -22,7 +22,7 @@ def handle(_message):
 
 
 app = kii_push.App(id="bench", key="key", base_url="http://127.0.0.1:9/api")
-# One thread: the count needs no lock then.
+# Only one thread calls the handler, so the count needs no lock.
 with kii_push.Runtime(state_directory=directory, inbox="memory", concurrent_handlers=1) as runtime:
     agent = kii_push.Agent(runtime, app=app, account=kii_push.PseudoUser(), uses_tls=False, handler=handle)
     agent.start()

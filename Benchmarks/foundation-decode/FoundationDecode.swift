@@ -1,10 +1,11 @@
 import Foundation
 
-/// `foundation-decode JSONDecoder|JSONSerialization PAYLOAD-FILE COUNT`: the peers of the decoding benchmark, in a
-/// program of their own, so that the other one is measured without Foundation. Says `time=S`, a payload's.
+/// `foundation-decode JSONDecoder|JSONSerialization PAYLOAD-FILE COUNT`: Foundation's decoders for the decoding
+/// benchmark. This separate program keeps Foundation out of the process that measures `ReceivedMessage`. Prints
+/// `time=S`, for one payload.
 @main
 enum FoundationDecode {
-    /// The payload as a program would declare it: the keys it knows, and no others.
+    /// The payload as a program would declare it, with only the keys that the program needs.
     struct Message: Decodable {
         struct Reading: Decodable {
             var bar: Double

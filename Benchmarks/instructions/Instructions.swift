@@ -1,8 +1,9 @@
 import Glibc
 
-/// `instructions decode|findings|frames|session|request PAYLOAD COUNT`: the work on COUNT messages, or on COUNT requests that
-/// are answered with the payload, and nothing else, with no clock, no thread and no socket. `script/instructions` compiles
-/// it together with the rooms that it needs, which need no others, and counts what it executes: the same on every run.
+/// `instructions decode|findings|frames|session|request PAYLOAD COUNT`: the work on COUNT messages, or on COUNT
+/// requests that the payload answers, without a clock, a thread or a socket. `script/instructions` compiles this file
+/// together with the few rooms that it needs. The script then counts the executed instructions, which are equal in
+/// every run.
 @main
 enum Instructions {
     struct Failure: Error {
@@ -24,7 +25,7 @@ enum Instructions {
             case "request": try self.request(payload, count: count)
             default: throw Failure(reason: "no work is called \(arguments[1])")
             }
-        // What nobody uses, the compiler may leave out.
+        // Printing the result keeps the compiler from removing the work.
         print(work)
     }
 
@@ -36,20 +37,18 @@ enum Instructions {
         return bytes
     }
 
-    /// Decodes the payload, strictly.
     private static func decode(_ payload: [UInt8], count: Int) throws -> Int {
         var kinds = 0
         for _ in 0..<count { kinds += try ReceivedMessage(payload: payload).kind == .pushToUser ? 1 : 0 }
         return kinds
     }
 
-    /// Looks for what is wrong in a message, as `listen` does with each.
+    /// Finds problems in a message, as `listen` does with each message.
     private static func findings(_ payload: [UInt8], count: Int) throws -> Int {
         let message = try ReceivedMessage(payload: payload)
         return (0..<count).reduce(0) { sum, _ in sum + message.findings.count }
     }
 
-    /// Checks a request and reads the head of its answer.
     private static func request(_ payload: [UInt8], count: Int) throws -> Int {
         let request = HTTPRequest(
             method: "GET", url: "https://api.kii.com/api/apps/0123abcd/installations/0123456789abcdefghijklmno",
@@ -68,7 +67,6 @@ enum Instructions {
         return fields
     }
 
-    /// Cuts a stream into packets.
     private static func frames(_ payload: [UInt8], count: Int) throws -> Int {
         let stream = try self.stream(payload)
         var decoder = FrameDecoder()
@@ -85,7 +83,7 @@ enum Instructions {
         return packets + bytes
     }
 
-    /// The client's session at QoS 1: messages in, their acknowledgements out, once for each piece that was read.
+    /// The client's session at QoS 1: messages in and acknowledgements out, for each piece of the stream.
     private static func session(_ payload: [UInt8], count: Int) throws -> Int {
         let now = MonotonicInstant(nanoseconds: 0)
         var session = MQTTSession(configuration: .init(clientID: "bench", topicFilter: self.topic))

@@ -2,10 +2,10 @@ import Glibc
 import KiiPushCore
 
 /// `agent memory|file|latency|idle DIRECTORY COUNT`: a whole agent, which finds its registration in the state directory
-/// and asks no cloud.
+/// and makes no request to the cloud.
 enum AgentReceiver {
-    /// Receives until the handler was called COUNT times, and says what it saw; `idle` says `subscribed` when the broker
-    /// has granted the subscription, and goes on until it is killed.
+    /// Receives until the handler was called COUNT times, and prints the handler's report. `idle` prints `subscribed`
+    /// after the broker has granted the subscription, and runs until it is killed.
     static func run(_ arguments: [String]) async throws {
         guard arguments.count == 3, let count = Int(arguments[2]) else {
             throw ChildProcess.Failure(description: "usage: agent memory|file|latency|idle DIRECTORY COUNT")
@@ -15,12 +15,12 @@ enum AgentReceiver {
         let runtime = try PushRuntime(configuration: configuration)
         let app = KiiApp(appID: "bench", appKey: "key", baseURL: "http://127.0.0.1:9/api")
         var agentConfiguration = PushAgent.Configuration(app: app, account: .pseudoUser)
-        // As the rows of the report say.
+        // The report's rows state these settings.
         agentConfiguration.keepAlive = .seconds(60)
         agentConfiguration.usesTLS = false
         let handler = CountingHandler(count: count, measuresLatency: arguments[0] == "latency")
         let agent = PushAgent(runtime: runtime, configuration: agentConfiguration, handler: handler)
-        // Nobody listens to the events of a run for speed: a stream takes its time for each.
+        // Only `idle` reads events, because a stream takes time for each event.
         let events = arguments[0] == "idle" ? agent.events : nil
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await agent.run() }
@@ -32,7 +32,7 @@ enum AgentReceiver {
                     fflush(nil)
                 }
             }
-            // Whichever is first; the agent stops gracefully when it is cancelled.
+            // Whichever task ends first, cancellation then stops the agent gracefully.
             try await group.next()
             group.cancelAll()
         }
@@ -40,7 +40,7 @@ enum AgentReceiver {
         print(handler.report())
     }
 
-    /// Makes a state directory with what an earlier run would have left in it: an endpoint at `port`.
+    /// Makes a state directory as an earlier run leaves it, with an endpoint at `port`.
     static func makeStateDirectory(in folder: String, port: Int, isWebSocket: Bool = false) throws -> String {
         let directory = "\(folder)/agent-\(port)"
         for path in [directory, "\(directory)/agents"] where mkdir(path, 0o700) != 0 {

@@ -1,13 +1,12 @@
 import Glibc
 
-/// The PostgreSQL of a run, which `script/bench` has started.
+/// The PostgreSQL server that `script/bench` started for a run.
 struct BenchDatabase {
-    /// A database with the tables of a fleet.
     struct Fleet {
         let target: String
         let name: String
 
-        /// Declares agents, with what an earlier run of them would have left: endpoints at these ports, in turn.
+        /// Declares agents as after an earlier run, with endpoints at these ports in turn.
         func declare(_ count: Int, at ports: [Int]) throws {
             let list = ports.map(String.init).joined(separator: ",")
             _ = try BenchDatabase.sql(
@@ -37,7 +36,6 @@ struct BenchDatabase {
         (self.server, self.bench) = (String(cString: server), bench)
     }
 
-    /// Makes a database for one fleet.
     func make() throws -> Fleet {
         let name = "bench\(try Self.sql("SELECT count(*) FROM pg_database", at: "\(self.server) dbname=postgres"))"
         _ = try Self.sql("CREATE DATABASE \(name)", at: "\(self.server) dbname=postgres")
@@ -49,9 +47,9 @@ struct BenchDatabase {
         return Fleet(target: target, name: name)
     }
 
-    /// What the database of a gateway has counted.
+    /// The database's counters for a gateway: commits, bytes of write-ahead log, and connections.
     func counters(of gateway: Gateway) throws -> (commits: Double, wal: Double, connections: Double) {
-        // A session tells of its commits once a second.
+        // A session of PostgreSQL reports its commits once a second.
         usleep(2_000_000)
         let numbers = try Self.sql(
             """
@@ -64,7 +62,7 @@ struct BenchDatabase {
         return (numbers[0], numbers[1], numbers[2])
     }
 
-    /// How many agents are in the shards of a gateway.
+    /// The number of agents in the shards of a gateway.
     func agents(of gateway: Gateway) throws -> Double {
         try self.count("kii_push.agent ON agent.shard = shard.id", gateway)
     }
@@ -80,7 +78,7 @@ struct BenchDatabase {
         return Double(text) ?? .nan
     }
 
-    /// Waits until so many messages of a gateway's fleet are handled.
+    /// Waits until `count` messages of a gateway's fleet are handled.
     func waitForHandled(_ count: Int, of gateway: Gateway) throws {
         while try Self.sql("SELECT count(*) FROM kii_push.message WHERE state = 4", at: gateway.database) != "\(count)"
         {
@@ -88,7 +86,7 @@ struct BenchDatabase {
         }
     }
 
-    /// How long the latest messages of a gateway's fleet took from their reception to their handler, in milliseconds.
+    /// The milliseconds from reception to the handler, for the latest `count` messages of a gateway's fleet.
     func lags(of gateway: Gateway, _ count: Int) throws -> (median: Double, p99: Double) {
         let numbers = try Self.sql(
             """
@@ -100,7 +98,7 @@ struct BenchDatabase {
         return (numbers[0], numbers[1])
     }
 
-    /// How long a transaction of one small row takes after a pause, as a lone message comes after one.
+    /// Seconds of a transaction with one small row after a pause, as before a lone message.
     func commitSeconds() throws -> Double {
         let target = try self.make().target
         _ = try Self.sql("CREATE TABLE commits (n bigint)", at: target)
@@ -120,7 +118,7 @@ struct BenchDatabase {
         throw ChildProcess.Failure(description: "pgbench says nothing")
     }
 
-    /// Runs SQL, and returns the first line of what it prints.
+    /// Runs SQL and returns the first line of the result.
     static func sql(_ text: String, at target: String) throws -> String {
         let run = try ChildProcess(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", target, "-c", text])
         let line = run.nextLine()

@@ -1,10 +1,10 @@
-/// `FOLDER PAYLOADS [--quick] [--repetitions N] [--report FOLDER] [SECTION …]`: what `script/bench` is asked for.
+/// The arguments of `script/bench`: `FOLDER PAYLOADS [--quick] [--repetitions N] [--report FOLDER] [SECTION …]`.
 struct BenchOptions {
     var folder: String
     var payloads: String
     var isQuick = false
     var repetitions: Int?
-    /// Where `performance.md`, `measurements.md` and `performance.svg` are to be written.
+    /// The folder for `performance.md`, `measurements.md` and `performance.svg`.
     var report: String?
     var sections: [Section] = []
 

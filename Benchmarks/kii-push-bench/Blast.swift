@@ -1,17 +1,17 @@
-/// A run against the broker that is never the bottleneck (`Benchmarks/C/blast.c`).
+/// A run against `Benchmarks/C/blast.c`, a broker that is never the bottleneck.
 struct Blast {
     var payload: String
     var count: Int
     var qos = 0
     var isEncrypted = false
     var isWebSocket = false
-    /// Between two messages; `nil` is as fast as they are taken.
+    /// The pause between two messages; `nil` for as fast as the receiver reads.
     var pauseMicroseconds: Int?
 }
 
 extension Workbench {
-    /// Runs a receiver (its command line for a port) against the blast. Gives what every contender gives, and what the
-    /// receiver said.
+    /// Runs a receiver against the blast; `receiver` makes its command line from the port. Returns the values of every
+    /// contender, and the values that the receiver prints.
     func run(
         _ blast: Blast,
         discardsOutput: Bool = false,
@@ -30,12 +30,13 @@ extension Workbench {
             blast.qos == 0 || result["acknowledged"] == Double(blast.count)
         else { throw ChildProcess.Failure(description: "\(command.joined(separator: " ")): \(line)") }
         var sample = outcome.said.merging(outcome.usage) { $1 }
-        // What is acknowledged need not be handled yet, where it is kept.
+        // An acknowledged message may still wait for its handler, so the handler's own time is used if the receiver
+        // prints one.
         sample["rate"] = Double(blast.count) / (outcome.said["handled"].map { $0 - began } ?? seconds)
         return sample
     }
 
-    /// Runs an agent of this program's own against the blast, as ``AgentReceiver`` describes.
+    /// Runs an agent of this program against the blast, see ``AgentReceiver``.
     func run(_ blast: Blast, agent kind: String) throws -> Sample {
         var directory: String?
         defer { directory.map(Self.remove) }
@@ -48,7 +49,7 @@ extension Workbench {
 }
 
 extension ChildProcess {
-    /// The port that the program says in its first line.
+    /// The port in the first line of the program's output.
     func port() throws -> Int {
         guard let words = self.nextLine()?.split(separator: " "), words.count == 2, let port = Int(words[1]) else {
             throw Failure(description: "no port was said")

@@ -3,7 +3,7 @@ import Glibc
 import KiiPushCore
 import KiiPushEmulator
 
-/// Through a real mosquitto: the broker is the bottleneck there, and what is compared is what a receiver costs.
+/// Receivers behind a real mosquitto. The broker is the bottleneck, so the section compares the receivers' costs.
 enum BrokerSection {
     private static let ours = "KiiPushCore's agent"
 
@@ -28,7 +28,7 @@ enum BrokerSection {
         try self.compareWebSocket(bench, count: count, into: &report)
     }
 
-    /// The agent behind a proxy that passes TCP on as it is, and behind the same one that takes MQTT out of a WebSocket.
+    /// Compares the agent behind two proxies: one passes TCP on, the other one takes MQTT out of a WebSocket.
     private static func compareWebSocket(_ bench: Workbench, count: Int, into report: inout Report) throws {
         let title = "through mosquitto and a proxy, QoS 1, 200 B, through a WebSocket"
         let contenders = [BrokerTransport.tcp, .webSocket].map { transport in
@@ -79,7 +79,7 @@ enum BrokerSection {
         )
     }
 
-    /// - Parameter transport: the way to a proxy in front of the broker; `nil` for no proxy.
+    /// - Parameter transport: the transport to a proxy in front of the broker; `nil` without a proxy.
     private static func sample(
         _ bench: Workbench, _ receiver: Receiver, count: Int, qos: Int, behind transport: BrokerTransport? = nil
     ) throws -> Sample {
@@ -98,7 +98,7 @@ enum BrokerSection {
             """,
             to: configuration
         )
-        // Ended some day, so that nobody waits for ever for a receiver that does not subscribe.
+        // `timeout` ends the broker if a receiver never subscribes.
         let broker = try ChildProcess(["timeout", "240", "mosquitto", "-c", configuration], readsErrors: true)
         let relay = try transport.map { transport in try PacketProxy([transport], observer: Relay()) }
         let receiverPort = relay.flatMap { relay in transport.map { Int(relay.port(for: $0)) } } ?? port
@@ -118,7 +118,7 @@ enum BrokerSection {
         }
         let command = try receiver.command(.init(port: receiverPort, count: count, qos: qos))
         let subscriber = try MeasuredProcess(command, bench, discardsOutput: receiver.discardsOutput)
-        // No receiver but ours says that it has subscribed; the broker says it of all of them.
+        // Only our receiver prints that it has subscribed; the broker logs the subscription of every receiver.
         while let line = broker.nextLine(), !line.contains(bytesOf: Workbench.topic) { continue }
         let start = monotonicSeconds()
         let publisher = try ChildProcess(
@@ -135,7 +135,7 @@ enum BrokerSection {
     }
 }
 
-/// A proxy that does nothing to what passes.
+/// A proxy that passes everything on unchanged.
 private final class Relay: ProxyObserver {
     func connected() -> Int { 0 }
     func ended(_ connection: Int, byCut: Bool) {}

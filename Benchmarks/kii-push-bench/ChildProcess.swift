@@ -1,8 +1,8 @@
 import Glibc
 
-/// A program that the benchmark runs beside itself: its output by line, and what it used when it ended.
+/// A child process of the benchmark: its output line by line, and its use of CPU and memory.
 final class ChildProcess {
-    /// What a program used until it ended, with the children it waited for.
+    /// The CPU time and memory of an ended program, with the children that it waited for.
     struct Usage {
         var succeeded: Bool
         var userSeconds: Double
@@ -16,13 +16,13 @@ final class ChildProcess {
 
     let pid: pid_t
     private let output: Int32
-    /// Where it reads from; -1 when that is not ours.
+    /// The write end of the child's input; -1 without a pipe.
     private var input: Int32 = -1
     private var unread: [UInt8] = []
     private var usage: Usage?
 
-    /// Starts `arguments[0]`, found in `PATH`, with a pipe to read its standard output, or its errors; ``say(_:)`` needs
-    /// one to its input, too.
+    /// Starts `arguments[0]`, found in `PATH`, with a pipe from its standard output or its errors. ``say(_:)`` needs a
+    /// pipe to its input too.
     init(
         _ arguments: [String], environment: [String: String] = [:], readsErrors: Bool = false, takesInput: Bool = false
     ) throws {
@@ -47,7 +47,8 @@ final class ChildProcess {
         }
         let variables = environment.map { "\($0.key)=\($0.value)" }
         let kept = inherited.filter { text in !environment.keys.contains { text.hasPrefix("\($0)=") } }
-        // A thread of the pool that a loop's thread has started has its signals blocked, and a child would inherit that.
+        // The calling thread may have its signals blocked, for example a thread of libdispatch, and a child inherits
+        // the mask.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -77,20 +78,18 @@ final class ChildProcess {
         self.endInput()
     }
 
-    /// Writes a line to its input.
     func say(_ line: String) {
         let bytes = Array("\(line)\n".utf8)
-        // One that has ended says no more, and that is noticed.
+        // A write to an ended child fails; the caller notices the end elsewhere.
         _ = write(self.input, bytes, bytes.count)
     }
 
-    /// Ends its input.
     func endInput() {
         if self.input >= 0 { close(self.input) }
         self.input = -1
     }
 
-    /// The next line of its output, or `nil` at the end.
+    /// Waits for the next line of output; `nil` at the end.
     func nextLine() -> String? {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
@@ -104,13 +103,13 @@ final class ChildProcess {
         }
     }
 
-    /// Reads its output to the end and waits for it.
+    /// Reads the output to the end and waits for the process.
     func wait() -> Usage {
         while self.nextLine() != nil {}
         return self.reap()
     }
 
-    /// Asks it to stop, and waits until it has.
+    /// Sends a signal and waits for the end.
     @discardableResult
     func end(_ signal: Int32 = SIGTERM) -> Usage {
         kill(self.pid, signal)

@@ -1,9 +1,9 @@
-/// Contenders that were run in turn, and all that each of them took.
+/// The contenders of an interleaved run, and their results.
 struct Comparison {
     var title: String
-    /// What a contender does many times, such as `message`.
+    /// The repeated operation, such as `message`.
     var operation: String
-    /// The names of the contenders, and how often each does it in a run.
+    /// The contenders' names, and the number of operations in a run.
     var contenders: [(name: String, count: Int)]
     var results: Results
 

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// Counts its calls, and answers at once.
 final class CountingHandler: RemoteNotificationHandler {
     private struct State {
         var calls = 0
@@ -16,8 +15,8 @@ final class CountingHandler: RemoteNotificationHandler {
     private let doneContinuation: AsyncStream<Void>.Continuation
 
     /// - Parameters:
-    ///   - count: after so many calls it is done.
-    ///   - measuresLatency: takes the time of sending out of each message.
+    ///   - count: the number of calls after which the handler is done.
+    ///   - measuresLatency: whether the handler reads the time of sending from each message.
     init(count: Int, measuresLatency: Bool) {
         self.count = count
         self.measuresLatency = measuresLatency
@@ -42,12 +41,12 @@ final class CountingHandler: RemoteNotificationHandler {
         self.doneContinuation.yield()
     }
 
-    /// Waits for the last call, or for being cancelled.
+    /// Waits for the last call or for cancellation.
     func finished() async {
         for await _ in self.done { return }
     }
 
-    /// What it saw, as `name=value` words.
+    /// The results as `name=value` words.
     func report() -> String {
         let state = self.state.withLock { $0 }
         let latencies = state.latencies.sorted()

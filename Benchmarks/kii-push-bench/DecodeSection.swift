@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Decoding one 400-byte payload: ours, which keeps every key, beside Foundation's two decoders.
+/// Decoding of one 400-byte payload: `ReceivedMessage`, which keeps every key, beside Foundation's two decoders.
 enum DecodeSection {
     private static let whole = "ReceivedMessage"
     private static let read = "ReceivedMessage, four values read"
@@ -45,7 +45,7 @@ enum DecodeSection {
         }
     }
 
-    /// `decode whole|read PAYLOAD-FILE COUNT`: says `time=S`, a payload's.
+    /// `decode whole|read PAYLOAD-FILE COUNT`: prints `time=S`, for one payload.
     static func command(_ arguments: [String]) throws {
         guard arguments.count == 3, let count = Int(arguments[2]) else {
             throw ChildProcess.Failure(description: "usage: decode whole|read PAYLOAD-FILE COUNT")

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The library for other languages, beside the one for Swift: what a message costs in a handler in C and in Python, how
-/// soon a program in C receives, and how large the library is.
+/// The library for other languages beside the library for Swift: the cost of a message in a handler in C and in Python,
+/// the time until a program in C receives, and the size of the library.
 enum EmbeddingSection {
     private static let swift = "Swift, KiiPushCore"
     private static let c = "C, libkiipush"
@@ -80,7 +80,7 @@ enum EmbeddingSection {
             + ["/usr/bin/python3", bench.program("embedded.py")]
     }
 
-    /// - Parameter receiver: its command line for a state directory.
+    /// - Parameter receiver: makes the command line from a state directory.
     private static func run(
         _ blast: Blast, _ bench: Workbench, receiver: (_ directory: String) -> [String]
     ) throws -> Sample {

@@ -1,20 +1,18 @@
 import KiiPushCore
 
-/// A `kii-push-emulator` of the benchmark's own, as it is shipped.
+/// A running `kii-push-emulator` as it is shipped.
 final class EmulatorProcess {
     let child: ChildProcess
     let app: EmulatedApp
-    /// The port of the REST calls.
     let port: Int
-    /// Where the broker's files are.
     let brokerDirectory: String
 
-    /// Starts an emulator that says where it is in `folder`, which is made.
+    /// Starts an emulator whose runtime file is in `folder`, and creates the folder.
     init(program: String, folder: String) throws {
         guard try ChildProcess(["mkdir", "-p", "-m", "700", folder]).wait().succeeded else {
             throw ChildProcess.Failure(description: "cannot make \(folder)")
         }
-        // Quiet: a line for each request is for whoever looks, and is paid by who asks for it.
+        // `--quiet`: without it, the emulator would spend time on a log line for each request.
         self.child = try ChildProcess(
             [program, "--json", "--quiet"],
             environment: ["XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": folder])
@@ -30,17 +28,15 @@ final class EmulatorProcess {
     }
 }
 
-/// The app of an emulator, as far as a load has to be prepared in it.
+/// The app of an emulator, with the calls that prepare a load.
 struct EmulatedApp: Sendable {
     fileprivate let baseURL: String
     fileprivate let appID: String
     fileprivate let credentials: JSONValue
     fileprivate let loop: EventLoop
 
-    /// The path of a resource of the app.
     func path(_ resource: String) -> String { "/api/apps/\(self.appID)/\(resource)" }
 
-    /// The administrator's token.
     func administrator() async throws -> String {
         let answer = try await self.call(
             "POST",
@@ -60,7 +56,7 @@ struct EmulatedApp: Sendable {
         return (try self.text(answer, "userID"), try self.text(answer, "_accessToken"))
     }
 
-    /// A new MQTT installation of whose token it is.
+    /// A new MQTT installation of the token's owner.
     func installation(token: String) async throws -> String {
         let answer = try await self.call(
             "POST",
@@ -72,7 +68,7 @@ struct EmulatedApp: Sendable {
         return try self.text(answer, "installationID")
     }
 
-    /// Makes a call, whose answer has to be a success.
+    /// Makes a call and requires success.
     @discardableResult
     func call(
         _ method: String,

@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// The emulator as it is shipped: what a request costs beside libmicrohttpd alone, and what a send to a thousand
-/// installations takes beside a C program that publishes as many messages to such a broker.
+/// The emulator as it is shipped: the cost of a request beside libmicrohttpd alone, and of a send to a thousand
+/// installations beside a C program that publishes as many messages to such a broker.
 enum EmulatorSection {
     private static let connections = 32
 
@@ -93,7 +93,7 @@ enum EmulatorSection {
         }
     }
 
-    /// A request as it goes over the wire.
+    /// A request as bytes.
     static func request(
         _ method: String,
         _ target: String,
@@ -107,7 +107,7 @@ enum EmulatorSection {
         return lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
     }
 
-    /// Sends the request in `file` `count` times to the server that is process `pid`. What it gives is the server's.
+    /// Sends the request in `file` `count` times to the server that is process `pid`. Returns the server's values.
     static func sample(
         _ bench: Workbench,
         port: Int,

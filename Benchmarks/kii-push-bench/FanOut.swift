@@ -1,6 +1,7 @@
 import KiiPushCore
 
-/// One send to a topic with a thousand subscribed installations, until the broker has acknowledged the last message.
+/// Sends to a topic with a thousand subscribed installations, each timed until the broker has acknowledged the last
+/// message.
 enum FanOut {
     private static let topic = "bench"
 
@@ -56,7 +57,7 @@ enum FanOut {
         )
     }
 
-    /// With the seconds of a `send`.
+    /// Adds `send`, the seconds of one send.
     private static func timed(_ sample: Sample, messagesASend: Int) -> Sample {
         sample.merging(["send": Double(messagesASend) / (sample["rate"] ?? .nan)]) { $1 }
     }
@@ -77,7 +78,7 @@ enum FanOut {
         }
     }
 
-    /// Publishes to a broker with the settings of the emulator's, in which anybody may.
+    /// Publishes to a broker with the emulator's settings, but open to every client.
     private static func floor(_ bench: Workbench, settings directory: String, count: Int) throws -> Sample {
         let port = try freePort()
         let folder = bench.program("broker-\(port)")

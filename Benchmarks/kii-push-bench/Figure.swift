@@ -1,6 +1,6 @@
-/// What several runs gave for one quantity: the middle of it, and how far it spread.
+/// The median, the minimum and the maximum of several runs.
 struct Figure {
-    /// The middle value; of an even number, the upper of the two. Not a number where nothing was measured.
+    /// The upper median; NaN without a measurement.
     var median: Double
     var minimum: Double
     var maximum: Double
@@ -12,10 +12,10 @@ struct Figure {
         self.maximum = sorted.last ?? .nan
     }
 
-    /// How large one is beside the other, by their medians.
+    /// The ratio of the two medians.
     static func / (left: Figure, right: Figure) -> Double { left.median / right.median }
 
-    /// The part of it that one of `count` has.
+    /// The share of one of `count` operations.
     static func / (whole: Figure, count: Int) -> Figure {
         Figure([whole.minimum, whole.median, whole.maximum].map { $0 / Double(count) })
     }

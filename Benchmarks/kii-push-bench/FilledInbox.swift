@@ -1,16 +1,16 @@
 import Glibc
 import KiiPushCore
 
-/// An inbox file with rows that are done and kept, and the turns of a store that goes on with a copy of it.
+/// An inbox file with many done rows, and turns of a store on a copy of this file.
 final class FilledInbox {
     let rows: Int
-    /// How many turns of one message a run takes.
+    /// The number of turns in a run, with one message each.
     let turns: Int
     private let path: String
     private let copy: String
     private let payload: [UInt8]
     private var installation: Int64 = 0
-    /// Rows of the turn before, whose verdicts come in this one.
+    /// Rows of the previous turn; this turn stores their verdicts.
     private var inHand: [Int64] = []
     private var now = Timestamp.now()
 
@@ -36,7 +36,7 @@ final class FilledInbox {
 
     var name: String { "\(self.rows) rows" }
 
-    /// Nothing of what this makes is pruned before its time.
+    /// Opens an inbox that prunes no done row early.
     private func open(_ path: String) throws -> Inbox {
         var configuration = Inbox.Configuration()
         configuration.keepsDoneBytes = 1 << 40
@@ -45,7 +45,7 @@ final class FilledInbox {
 
     private func copyFile() throws {
         self.remove(self.copy)
-        // What a copy leaves to be written would be flushed by the first checkpoint, and be taken for that one's work.
+        // `sync` writes the copy's dirty pages now. Otherwise the first checkpoint would flush them, and count as slow.
         for command in [["cp", self.path, self.copy], ["sync", self.copy]] {
             guard try ChildProcess(command).wait().succeeded else {
                 throw ChildProcess.Failure(description: "cannot copy \(self.path)")
@@ -54,7 +54,7 @@ final class FilledInbox {
         self.inHand.removeAll()
     }
 
-    /// The medians of what a turn takes, what opening takes, and what one row of those that an agent's start goes through.
+    /// Medians: the seconds of a turn, of opening, and of one row during an agent's start.
     func sample() throws -> Sample {
         try self.copyFile()
         let begin = monotonicSeconds()
@@ -74,7 +74,7 @@ final class FilledInbox {
         ]
     }
 
-    /// Lets two days pass, and takes turns until everything of before is pruned.
+    /// Advances the clock by two days, and takes turns until all earlier rows are pruned.
     func prune() throws -> Sample {
         try self.copyFile()
         let inbox = try self.open(self.copy)
@@ -88,7 +88,7 @@ final class FilledInbox {
         return ["p50": Figure(times).median, "longest": times.max() ?? .nan, "turns": Double(times.count)]
     }
 
-    /// What a turn of the loop that brought `count` messages and as many verdicts has written.
+    /// The seconds of one turn that stores `count` messages and as many verdicts.
     private func turn(_ count: Int, in inbox: Inbox) throws -> (seconds: Double, isMoreToDo: Bool) {
         let begin = monotonicSeconds()
         let wait = try inbox.transaction { transaction throws(InboxError) in

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The bytes that an agent writes to its disk for a message, by the rate of the messages. Flash memory wears with them.
+/// The bytes that an agent writes to its disk for each message, at several rates of messages. Writes wear flash memory.
 enum FlashSection {
     static func run(_ bench: Workbench, into report: inout Report) throws {
         for rate in [1, 10, 100] {
@@ -24,7 +24,7 @@ enum FlashSection {
         let count = rate * (bench.isQuick ? 3 : 60)
         let before = writtenBytes(by: agent.pid)
         _ = try hold.answer(to: "send \(count) one \(1_000_000 / rate)")
-        // The verdict on the last message is stored after its acknowledgement.
+        // The agent stores the last verdict after the message's acknowledgement.
         usleep(1_000_000)
         return (writtenBytes(by: agent.pid) - before) / Double(count)
     }

@@ -1,7 +1,7 @@
 import Glibc
 
 extension FleetReport {
-    /// Arrivals at the broker over time, a panel for each outage; an SVG.
+    /// An SVG of the arrivals at the broker over time, with a panel for each outage.
     var plot: String {
         let panels = self.runs.enumerated().map { index, run in
             FleetPanel(run: run, top: 70 + index * 230).svg
@@ -20,7 +20,7 @@ extension FleetReport {
     }
 }
 
-/// One outage's part of the plot. Counts are on a logarithmic scale from 1 to 100,000.
+/// The panel of one outage. The counts have a logarithmic scale from 1 to 100,000.
 private struct FleetPanel {
     static let fixedColour = "#d95f02"
     static let ourColour = "#1f5fa8"
@@ -60,13 +60,12 @@ private struct FleetPanel {
     private var ceiling: Double { Double(self.top + 24) }
     private var bottom: Double { self.ceiling + Self.height }
 
-    /// One bar for each second with an arrival, in one path.
     private func bars(_ outcome: FleetSimulation.Outcome, _ colour: String, inset: Double) -> String {
         var path = ""
         for (second, count) in outcome.arrivals.prefix(self.run.seconds).enumerated() where count > 0 {
             let left = SVG.number(self.x(Double(second) + inset))
             let right = SVG.number(self.x(Double(second + 1) - inset))
-            // One arrival is seen as well, though its logarithm is zero.
+            // The logarithm of one arrival is zero, so every bar has a minimum height.
             let top = SVG.number(min(self.y(Double(count)), self.bottom - 2))
             path += "M\(left) \(SVG.number(self.bottom))V\(top)H\(right)V\(SVG.number(self.bottom))z"
         }

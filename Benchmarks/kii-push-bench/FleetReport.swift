@@ -1,11 +1,11 @@
-/// The fleet under both policies, in words and in a picture.
+/// The results of the fleet's simulation for both policies, as text and as a plot.
 struct FleetReport {
     struct Run {
         var outage: Duration
         var ours: FleetSimulation.Outcome
         var fixed: FleetSimulation.Outcome
 
-        /// How much of it is shown: until nearly everybody is back.
+        /// The seconds that the plot shows, until nearly all clients have reconnected.
         var seconds: Int { Int(self.outage.components.seconds) + 180 }
     }
 
@@ -18,7 +18,6 @@ struct FleetReport {
         }
     }
 
-    /// The figures that count.
     var summary: String {
         var lines = [
             "| broker away for | peak connects/s, fixed 10 s | peak connects/s, agents | share | "
@@ -35,7 +34,7 @@ struct FleetReport {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Arrivals over time: the busiest second of each span, and who is back at its end.
+    /// Arrivals over time: the busiest second of each span, and the share of reconnected clients at the span's end.
     var overTime: String {
         var lines = [
             "| seconds since the loss | "

@@ -1,6 +1,7 @@
-/// A fleet that loses its broker at one moment: how hard it comes back, and how soon, beside one with a fixed delay.
+/// A fleet that loses its broker at one moment: the peak of reconnections and the time until they end, beside a fleet
+/// with a fixed delay.
 enum FleetSection {
-    /// The share of the other fleet's peak that is allowed, and how soon most are to be back.
+    /// The allowed share of the other fleet's peak, and the allowed time until most clients have reconnected.
     private static let allowedShare = 0.2
     private static let allowedTime: Duration = .seconds(180)
 
@@ -31,7 +32,7 @@ enum FleetSection {
         print("the fleet second by second: \(plot), \(figures)")
     }
 
-    /// `kii-push-bench fleet FOLDER`: puts the plot and the figures into the page of the documentation.
+    /// `kii-push-bench fleet FOLDER`: writes the plot and the figures into the documentation's page.
     static func command(_ arguments: [String]) throws {
         guard arguments.count == 1 else { throw ChildProcess.Failure(description: "usage: fleet FOLDER") }
         let page = MarkedPage(

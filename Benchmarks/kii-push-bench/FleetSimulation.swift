@@ -1,34 +1,35 @@
 import KiiPushCore
 import SeededNumbers
 
-/// A fleet that loses its broker at one moment: when each client comes to the broker's door, and when it is let in.
+/// A fleet that loses its broker at one moment: the times at which each client tries to connect, and at which the
+/// broker accepts.
 ///
-/// Every client is as far from the broker as it is, 10 to 150 ms one way. It notices the loss when word of it has come
-/// that far, waits as its policy says, and knocks. While the broker is away, it hears so a round trip later, and waits
-/// again. Whoever compares two policies compares them in this one world, with the same distances.
+/// Each client has a fixed distance to the broker, 10 to 150 ms one way. It notices the loss after that time, waits as
+/// its policy says, and tries to connect. During the outage an attempt fails after a round trip, and the client waits
+/// again. Both policies are simulated with the same distances.
 struct FleetSimulation {
-    /// How the clients wait.
+    /// The clients' delays between attempts.
     enum Policy {
-        /// As this project's agents do, with the numbers that they have.
+        /// The delays of this project's agents, with the default numbers.
         case ours
-        /// The same time always, which is what most clients do.
+        /// A fixed delay, as most clients have.
         case fixed(Duration)
     }
 
-    /// What came of it, second by second since the loss.
+    /// The result, for each second since the loss.
     struct Outcome {
         /// Attempts that arrived at the broker.
         var arrivals: [Int] = []
-        /// Those among them that it took.
+        /// Attempts that the broker accepted.
         var accepted: [Int] = []
-        /// From the broker's return until this share of the fleet was back.
+        /// The time from the broker's return until 95 % of the fleet had reconnected.
         var until95 = Duration.zero
 
         var peak: Int { self.arrivals.max() ?? 0 }
     }
 
     var clients = 100_000
-    /// How long the broker stays away.
+    /// The time without a broker.
     var outage: Duration
 
     func run(_ policy: Policy) -> Outcome {
@@ -58,7 +59,7 @@ struct FleetSimulation {
         seconds[second] += 1
     }
 
-    /// One client's pauses.
+    /// The delays of one client.
     private struct Waits {
         private let policy: Policy
         private var reconnect = ReconnectPolicy()
@@ -69,10 +70,10 @@ struct FleetSimulation {
             self.random = SeededGenerator(seed: seed)
         }
 
-        /// After a connection of an hour was closed by the broker.
+        /// The delay after the broker has closed a connection of one hour.
         mutating func first() -> Duration { self.delay(.closedByPeer, connectedFor: .seconds(3600)) }
 
-        /// After an attempt that came to nothing.
+        /// The delay after a failed attempt.
         mutating func next() -> Duration { self.delay(.attemptFailed, connectedFor: nil) }
 
         private mutating func delay(_ loss: ReconnectPolicy.Loss, connectedFor: Duration?) -> Duration {

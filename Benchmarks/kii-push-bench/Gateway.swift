@@ -1,28 +1,28 @@
 import Glibc
 
-/// A gateway that runs, and the broker that holds its connections.
+/// A running gateway, and the broker that holds its connections.
 final class Gateway {
     let count: Int
     private let holds: [ChildProcess]
     private let ports: [Int]
     private let process: ChildProcess
     private let directory: String
-    /// The gateway's name in its fleet, and the fleet's database.
+    /// The gateway's name in its fleet; ``database`` is the fleet's database.
     let name: String
     let database: String
     private var handled = 0
-    /// From the first connection to the last subscription.
+    /// Seconds from the first connection to the last subscription.
     private(set) var connectSeconds = Double.nan
-    /// The same, in the gateway's CPU time, from its start on.
+    /// CPU seconds of the gateway from its start to the last subscription.
     private(set) var connectCPUSeconds = Double.nan
 
     /// Starts a gateway and waits until every agent has subscribed.
     ///
     /// - Parameters:
     ///   - inbox: `memory` or `file`.
-    ///   - payload: the file whose lines are sent in turn.
-    ///   - isEncrypted: connects over TLS.
-    ///   - isFirst: the broker keeps no session of any agent yet, which each notes in its file when it has one.
+    ///   - payload: a file with one payload in each line; the messages use them in turn.
+    ///   - isEncrypted: whether the agents connect over TLS.
+    ///   - isFirst: whether the broker has no sessions yet. Each agent then notes its new session in its file.
     init(
         _ bench: Workbench, inbox: String, count: Int, payload: String? = nil, isEncrypted: Bool = false,
         isFirst: Bool = false
@@ -44,11 +44,11 @@ final class Gateway {
     /// Starts the first gateway of a fleet.
     ///
     /// - Parameters:
-    ///   - database: has the tables, and no agents yet.
-    ///   - count: how many agents the fleet gets, with what registering them would have left.
-    ///   - brokers: how many brokers they are spread over. From one address to one port there are 28,000 connections at most,
-    ///     and with more than half of them the kernel looks long for a free one.
-    ///   - isEmpty: whether its agents are declared later, see ``declare(in:)``.
+    ///   - database: a database with the tables and without agents.
+    ///   - count: the number of the fleet's agents, declared as after an earlier registration.
+    ///   - brokers: the number of brokers for the agents. One address has at most 28,000 connections to one port, and
+    ///     the kernel searches long for a free port if more than half are in use.
+    ///   - isEmpty: whether ``declare(in:)`` declares the agents later.
     init(
         _ bench: Workbench, sharing database: BenchDatabase.Fleet, count: Int, brokers: Int = 1, isEmpty: Bool = false
     ) throws {
@@ -83,16 +83,17 @@ final class Gateway {
     /// Waits until every agent has subscribed.
     func waitForAll() throws {
         for (index, hold) in self.holds.enumerated() {
-            // Each takes every so manieth agent.
+            // The agents use the brokers in turn, so the first brokers may have one agent more.
             let share = (self.count + self.holds.count - 1 - index) / self.holds.count
             self.connectSeconds = try hold.answer(to: "wait \(share)")["seconds"] ?? .nan
         }
         self.connectCPUSeconds = Threads(of: self.process.pid).runSeconds
     }
 
-    /// Has messages sent to all agents of the fleet in turn. Returns how long it took until all were acknowledged.
+    /// Makes the brokers send messages to all agents of the fleet in turn. Returns the seconds until the last
+    /// acknowledgement.
     ///
-    /// - Parameter rate: how many a second; `nil`: as fast as they are taken.
+    /// - Parameter rate: messages a second; `nil` for as fast as the gateway reads.
     func send(_ count: Int, aSecond rate: Int? = nil) throws -> Double {
         let pause = rate.map { 1_000_000 * self.holds.count / $0 } ?? 0
         for hold in self.holds { hold.say("send \(count / self.holds.count) all \(pause)") }
@@ -112,14 +113,15 @@ final class Gateway {
     var resident: Double { residentBytes(of: "\(self.process.pid)") }
     var descriptors: Int { Descriptors.open(by: self.process.pid) }
 
-    /// Has messages sent, and waits until all are handled.
+    /// Makes the broker send messages, and waits until all are handled.
     ///
     /// - Parameters:
-    ///   - count: how many in all.
-    ///   - receivers: `all`, one after the other, or `one`.
-    ///   - pauseMicroseconds: between two of them.
-    /// - Returns: what every contender gives, up to the last PUBACK; how many were `handled` a second, up to the last handler's
-    ///   call; the gateway's `wakeUps` a message. The kernel tells `cpu` precisely, and how it divides into `user` and `system` in hundredths of a second; `peak` is that since the gateway's start.
+    ///   - count: the number of messages.
+    ///   - receivers: `all` agents in turn, or `one`.
+    ///   - pauseMicroseconds: the pause between two messages.
+    /// - Returns: the values of every contender, up to the last PUBACK; `handled`, the handled messages a second up to
+    ///   the last call of the handler; and `wakeUps` of the gateway a message. The kernel reports `cpu` precisely, and
+    ///   its parts `user` and `system` in hundredths of a second. `peak` is the peak since the gateway's start.
     func receive(_ count: Int, by receivers: String, pauseMicroseconds: Int = 0) throws -> Sample {
         let (before, timesBefore) = (self.threads, processTimes(of: self.process.pid))
         let begin = monotonicSeconds()
@@ -139,7 +141,7 @@ final class Gateway {
         ]
     }
 
-    /// How long the agents take to stop in good order.
+    /// Seconds until all agents have stopped gracefully.
     func stop() throws -> Double {
         self.process.endInput()
         guard let seconds = self.process.nextLine().map(fields)?["stopped"], self.process.wait().succeeded else {
@@ -150,7 +152,7 @@ final class Gateway {
 }
 
 extension ChildProcess {
-    /// What the program says about a line of its input.
+    /// Sends a line to the program's input, and returns the program's answer.
     func answer(to line: String) throws -> Sample {
         self.say(line)
         return try self.nextAnswer()

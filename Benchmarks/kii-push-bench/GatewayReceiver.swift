@@ -2,11 +2,11 @@ import Glibc
 import KiiPushCore
 import KiiPushPostgres
 
-/// `gateway memory|file DIRECTORY COUNT [CA-FILE]`: a process with many installations, each an agent of one runtime that
-/// finds its registration in the state directory and asks no cloud.
+/// `gateway memory|file DIRECTORY COUNT [CA-FILE]`: a process with many installations, each with an agent of one
+/// runtime. The agents find their registrations in the state directory, and make no request to the cloud.
 enum GatewayReceiver {
-    /// For each number in its input, says `handled=N` when the handler was called as often. At the end of the input it
-    /// stops, and says how long that took.
+    /// Reads numbers from its input. For each number N, it prints `handled=N` after as many calls of the handler. At
+    /// the end of the input it stops, and prints the seconds of stopping.
     @MainActor static func run(_ arguments: [String]) async throws {
         guard arguments.count >= 3, let count = Int(arguments[2]) else {
             throw ChildProcess.Failure(description: "usage: gateway memory|file DIRECTORY COUNT [CA-FILE]")
@@ -52,7 +52,7 @@ enum GatewayReceiver {
                 do {
                     try await runtime.receive { _ in handler }
                 } catch {
-                    // Else nobody would hear of it: who waits for it is the broker.
+                    // The caller waits only for the broker, so this process reports the error itself.
                     _ = "kii-push-bench: \(error)\n".withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
                     exit(1)
                 }
@@ -65,7 +65,7 @@ enum GatewayReceiver {
     }
     #endif
 
-    /// Reading blocks the main thread, which the agents do without.
+    /// Reading blocks the main thread, which the agents do not need.
     @MainActor private static func answer(from handler: CountedCalls) {
         while let line = readLine(), let calls = Int(line) {
             handler.wait(until: calls)
@@ -74,7 +74,7 @@ enum GatewayReceiver {
         }
     }
 
-    /// Makes a state directory with what registering `count` agents, or an earlier run of them, would have left in it:
+    /// Makes a state directory as the registration of `count` agents leaves it, or as an earlier run does, with
     /// endpoints at `port`.
     static func makeStateDirectory(in folder: String, port: Int, count: Int, hasRun: Bool) throws -> String {
         let directory = "\(folder)/gateway-\(port)"
@@ -99,7 +99,6 @@ enum GatewayReceiver {
     }
 }
 
-/// A handler that answers at once.
 private final class CountedCalls: RemoteNotificationHandler {
     private let calls = Locked(0)
 

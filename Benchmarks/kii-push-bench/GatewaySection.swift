@@ -1,9 +1,9 @@
 import Glibc
 
-/// A process that receives for thousands of installations, each on a connection of its own: what one more costs, and
-/// whether the busy ones pay for those that are silent.
+/// A process that receives for thousands of installations, each on a connection of its own: the cost of one more
+/// installation, and the effect of silent connections on busy ones.
 enum GatewaySection {
-    /// An agent has a socket open, and libcurl a pair for each few sockets.
+    /// File descriptors an agent: one socket, and libcurl's pair of descriptors for every few sockets.
     static let descriptorsEach = 1.1
 
     static func run(_ bench: Workbench, into report: inout Report) throws {
@@ -75,7 +75,7 @@ enum GatewaySection {
         return fields(of: line)
     }
 
-    /// All connections are silent, but for a question to the broker in each interval of the keepalive.
+    /// Measures silent connections, with one PINGREQ in each interval of the keepalive.
     private static func waiting(_ gateway: Gateway, _ bench: Workbench, into report: inout Report) throws {
         usleep(1_000_000)
         let seconds = bench.isQuick ? 2.0 : 60.0
@@ -92,7 +92,7 @@ enum GatewaySection {
     private static func receiving(
         _ gateways: [Gateway], _ inbox: String, _ bench: Workbench, into report: inout Report
     ) throws {
-        // The first to each comes when delivery has seen to what the inbox held before.
+        // Each agent's first message waits until delivery has checked the inbox's older rows, so it is not measured.
         for gateway in gateways { _ = try gateway.receive(max(gateway.count, 100), by: "all") }
         let (few, most) = (gateways[0], gateways[2])
         let ways: [(name: String, receivers: String, count: Int, pause: Int)] = [
@@ -128,7 +128,7 @@ enum GatewaySection {
         }
     }
 
-    /// Over TLS, and for the first time: with fewer, since each takes long.
+    /// Measures TLS and first starts, with fewer agents because each start takes long.
     private static func others(_ bench: Workbench, into report: inout Report) throws {
         let counts = bench.isQuick ? [10, 50] : [10, 1_000]
         let kinds = [

@@ -1,6 +1,6 @@
 import Glibc
 
-/// How costs grow: with the rows that the inbox keeps, with the length of a message, with the sources that messages are of.
+/// The growth of costs with the rows in the inbox, with the length of a message, and with the number of sources.
 enum GrowthSection {
     static func run(_ bench: Workbench, into report: inout Report) throws {
         try InboxGrowth.run(bench, into: &report)
@@ -8,7 +8,7 @@ enum GrowthSection {
         try self.sources(bench, into: &report)
     }
 
-    /// Payloads from 100 B to nearly the largest packet that is taken whole, through a whole agent.
+    /// Measures payloads from 100 B to nearly the largest packet that libcurl delivers whole, through a whole agent.
     private static func payloads(_ bench: Workbench, into report: inout Report) throws {
         let sizes = [(100, "100 B"), (1 << 10, "1 KiB"), (16 << 10, "16 KiB"), ((256 << 10) - 64, "256 KiB")]
         let works = sizes.map { size, name in
@@ -27,8 +27,8 @@ enum GrowthSection {
         report.add("  CPU a message", ours: messages)
     }
 
-    /// Messages of 1 to 1,000 sources in turn, through a whole agent. A source is a topic, or a bucket, that the
-    /// installation subscribed to at the cloud; all of them come on one MQTT topic.
+    /// Measures messages of 1 to 1,000 sources in turn, through a whole agent. A source is a topic or a bucket that the
+    /// installation subscribed to at the cloud; the messages of all sources arrive on one MQTT topic.
     private static func sources(_ bench: Workbench, into report: inout Report) throws {
         let numbers = [1, 10, 100, 1_000]
         let works = numbers.map { number in
@@ -46,15 +46,15 @@ enum GrowthSection {
         growth.print(into: &report)
     }
 
-    /// What one agent receives.
+    /// The messages for one agent.
     private struct Work {
         var name: String
-        /// They are sent in turn.
+        /// The payloads; the messages use them in turn.
         var payloads: [String]
         var count: Int
     }
 
-    /// One agent for each work, all of them in turn.
+    /// Runs one agent for each work, all agents in turn.
     private static func compare(
         _ title: String, _ works: [Work], _ bench: Workbench, into report: inout Report
     ) throws -> Results {
@@ -63,14 +63,14 @@ enum GrowthSection {
         let contenders = try works.map { work in
             try write(work.payloads.joined(separator: "\n") + "\n", to: path)
             let gateway = try Gateway(bench, inbox: "memory", count: 1, payload: path)
-            // What a process does for the first time takes longer.
+            // A warm-up, because the first messages of a process take longer.
             _ = try gateway.receive(max(work.count / 10, 1), by: "one")
             return Contender(name: work.name, count: work.count) { try gateway.receive(work.count, by: "one") }
         }
         return try report.compare(title, contenders, repetitions: bench.repetitions)
     }
 
-    /// A push of this length whose data are many members, as long as they fit.
+    /// A push of `bytes` bytes whose data have as many members as fit.
     private static func payload(topic: String = "alarms", bytes: Int) -> String {
         var text = #"{"objectScopeType":"APP","topic":"\#(topic)","when":1463363201908"#
         var number = 0

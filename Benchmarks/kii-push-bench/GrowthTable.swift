@@ -1,10 +1,10 @@
 import Glibc
 
-/// How the cost of one thing grows with the number of another: a row of the report for each number.
+/// The growth of a cost with a number: a row of the report for each number.
 struct GrowthTable {
-    /// What costs.
+    /// The name of the cost.
     private let what: String
-    /// The numbers in rising order, how the report shows them, and what one costs at each.
+    /// The numbers in rising order, each with its name in the report and with the cost of one item.
     private var costs: [(number: Double, name: String, cost: Figure)] = []
 
     init(_ what: String) { self.what = what }
@@ -13,12 +13,12 @@ struct GrowthTable {
         self.costs.append((Double(number), name, cost))
     }
 
-    /// One row for each number. With constant cost of each the whole grows linearly; a little more is what caches and trees
-    /// take.
+    /// Adds one row for each number. If the cost of one item is constant, the whole grows linearly; caches and trees
+    /// add a little.
     ///
     /// - Parameters:
-    ///   - limit: the most that the cost of one may grow for ten times as many.
-    ///   - shown: a cost as text.
+    ///   - limit: the largest allowed growth of the cost of one item for ten times as many items.
+    ///   - shown: formats a cost.
     func print(into report: inout Report, limit: Double = 1.5, shown: (Figure) -> String = { Shown.microseconds($0) }) {
         guard let first = self.costs.first else { return }
         report.add("\(self.what): \(first.name)", ours: shown(first.cost))

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The whole way to a handler, against the blast: received, stored, acknowledged, decoded, handled, answered.
+/// The whole path to a handler, against the blast: received, stored, acknowledged, decoded, handled, answered.
 enum HandlerSection {
     private static let file = "200 B, QoS 1"
     private static let single = "storing alone, one commit a message"
@@ -86,7 +86,7 @@ enum HandlerSection {
                 Contender(name: floor, count: blast.count) {
                     let database = bench.program("floor.sqlite")
                     func remove() { for suffix in ["", "-wal", "-shm"] { unlink(database + suffix) } }
-                    // An interrupted run leaves it behind.
+                    // An interrupted run leaves the database behind.
                     remove()
                     defer { remove() }
                     return try bench.run(blast) { port in
@@ -117,7 +117,7 @@ enum HandlerSection {
         report.add("  p99", ours: Shown.microseconds(results["agent", "p99"]))
     }
 
-    /// Resident memory at the end of a run, and of one with a tenth of the messages.
+    /// Compares the resident memory at the end of a run with that of a run with a tenth of the messages.
     private static func growth(
         _ results: Results,
         _ whole: String,

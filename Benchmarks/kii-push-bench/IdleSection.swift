@@ -1,7 +1,7 @@
 import Glibc
 
-/// One connection that nothing comes on: how often the process wakes up, and what that costs. The keep-alive alone has a
-/// reason to, with a question and an answer each time.
+/// One idle connection: the wake-ups of the process and their cost. Only the keep-alive needs wake-ups, for a PINGREQ
+/// and its answer each time.
 enum IdleSection {
     private static let keepAlive = 60.0
 
@@ -19,7 +19,7 @@ enum IdleSection {
         ]
         hold.say("wait 2")
         _ = hold.nextLine()
-        // What follows connecting once is not of interest; and half an interval from any PINGREQ nothing is cut.
+        // The measurement begins after the start's own work, and half an interval away from each PINGREQ.
         usleep(bench.isQuick ? 1_000_000 : UInt32(self.keepAlive / 2 * 1e6))
         let before = processes.map { Threads(of: $0.pid) }
         let begin = monotonicSeconds()
@@ -28,7 +28,7 @@ enum IdleSection {
         let used = zip(processes, before).map { Threads(of: $0.pid).since($1) }
         let cpu = used.map { Figure([$0.runSeconds / hours]) }
         let own = (used[0].wakeUps - used[0].wakeUpsOfLibdispatch) / hours
-        // The question, its answer, and the inbox's look for what need not be kept.
+        // Three wake-ups an interval: PINGREQ, its answer, and the inbox's search for old rows.
         let needed = 3 * 3600 / self.keepAlive
         report.add(
             "one silent connection, file inbox, keepalive \(keepAlive) s: wake-ups an hour",

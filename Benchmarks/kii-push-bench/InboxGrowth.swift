@@ -1,4 +1,4 @@
-/// What a turn of the inbox file takes with few rows kept and with many.
+/// The cost of a turn of the inbox file with few kept rows and with many.
 enum InboxGrowth {
     static func run(_ bench: Workbench, into report: inout Report) throws {
         let numbers = bench.isQuick ? [10, 1_000, 10_000] : [10, 10_000, 1_000_000]

@@ -1,9 +1,9 @@
 import Glibc
 import KiiPushCore
 
-/// The durable inbox on this disk: one commit for what a turn brought, beside one commit a message.
+/// The durable inbox on this disk: one commit for all messages of a turn, beside one commit a message.
 enum InboxSection {
-    /// About what a turn of the loop brings when messages come as fast as they are taken.
+    /// Roughly the number of messages in a turn of the loop at full speed.
     private static let group = 256
 
     static func run(_ bench: Workbench, into report: inout Report) throws {
@@ -26,9 +26,9 @@ enum InboxSection {
         )
     }
 
-    /// Stores `count` messages, `group` in a transaction. `p50` is a commit's time.
+    /// Stores `count` messages, `group` in a transaction. `p50` is the median time of a commit.
     ///
-    /// - Parameter pauseMicroseconds: how long to wait before each: a thread and a disk that have slept take longer.
+    /// - Parameter pauseMicroseconds: the pause before each commit: a sleeping thread and a sleeping disk take longer.
     static func contender(
         _ name: String,
         count: Int,
@@ -45,7 +45,7 @@ enum InboxSection {
         }
     }
 
-    /// `inbox FILE PAYLOAD-FILE COUNT GROUP MICROSECONDS`: says `rate=R p50=S`, and removes the file again.
+    /// `inbox FILE PAYLOAD-FILE COUNT GROUP MICROSECONDS`: prints `rate=R p50=S`, and removes the file afterwards.
     static func command(_ arguments: [String]) throws {
         guard arguments.count == 5, let count = Int(arguments[2]), let group = Int(arguments[3]),
             let pauseMicroseconds = UInt32(arguments[4])

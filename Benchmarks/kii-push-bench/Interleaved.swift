@@ -1,18 +1,18 @@
-/// What one run of one contender gave, by name.
+/// The values of one run of one contender, by name.
 ///
-/// These names are shown of every contender: `rate`, in operations a second; `user` and `system`, the CPU seconds of an
-/// operation (`cpu` is their sum); `wall`, the seconds that it ran; `peak`, the most resident memory in bytes.
+/// The report shows these names for every contender: `rate`, operations a second; `user` and `system`, CPU seconds of
+/// an operation (`cpu` is their sum); `wall`, the seconds of the run; `peak`, the most resident memory in bytes.
 typealias Sample = [String: Double]
 
-/// One of several things that are measured side by side.
+/// One of several programs or functions that are measured side by side.
 struct Contender {
     var name: String
-    /// The operations of a run.
+    /// The number of operations in a run.
     var count: Int
     var run: () throws -> Sample
 }
 
-/// What came of an interleaved run.
+/// The figures of an interleaved run.
 struct Results {
     private var figures: [String: [String: Figure]] = [:]
 
@@ -26,7 +26,7 @@ struct Results {
     subscript(contender: String, name: String) -> Figure { self.figures[contender]?[name] ?? Figure([]) }
 }
 
-/// Runs the contenders in turn, A B C A B C …, so that a noisy moment hits them all.
+/// Runs the contenders in turn, A B C A B C …, so that a noisy moment affects all of them.
 func interleaved(_ contenders: [Contender], repetitions: Int) throws -> Results {
     var samples: [String: [Sample]] = [:]
     for _ in 0..<repetitions {
@@ -37,7 +37,7 @@ func interleaved(_ contenders: [Contender], repetitions: Int) throws -> Results 
     return Results(samples)
 }
 
-/// Reads `name=value` words.
+/// Parses `name=value` words.
 func fields(of line: String) -> Sample {
     var sample: Sample = [:]
     for word in line.split(separator: " ") {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// `kii-push-bench table`, with the arguments of ``BenchOptions``, is what `script/bench` runs. The other commands are the
-/// contenders that it starts as processes of their own.
+/// `script/bench` runs `kii-push-bench table` with the arguments of ``BenchOptions``. The other commands are
+/// contenders, which `table` starts as separate processes.
 @main
 enum KiiPushBench {
     static func main() async {
@@ -48,7 +48,7 @@ enum KiiPushBench {
         for section in options.sections {
             print("measuring: \(section.rawValue)")
             fflush(nil)
-            // What the others have measured so far is not thrown away.
+            // A failed section keeps the results of the others.
             do { try await section.run(bench, into: &report) } catch { report.fail(section, with: error) }
         }
         print(report.text)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The shipped tool as people use it, `listen --json` with its output piped on, against the blast over TLS.
+/// The shipped tool as people use it: `listen --json` into a pipe, against the blast over TLS.
 enum ListenSection {
     private struct Kind {
         var inbox: String
@@ -74,7 +74,8 @@ enum ListenSection {
         }
     }
 
-    /// A run whose rate is that of its output: what is acknowledged is stored, and not yet shown.
+    /// A run whose rate is the rate of the output, because an acknowledged message is stored and may not be printed
+    /// yet.
     private static func whole(
         qos: Int, count: Int, _ bench: Workbench, receiver: (_ port: Int) throws -> [String]
     ) throws -> Sample {
@@ -84,7 +85,7 @@ enum ListenSection {
         return sample
     }
 
-    /// The command with `cat` behind it, and with its own exit status.
+    /// Pipes the command into `cat`, and keeps the command's exit status.
     private static func piped(_ command: [String]) -> [String] {
         ["bash", "-c", #"set -o pipefail; "$@" 2> /dev/null | cat > /dev/null"#, "listen"] + command
     }

@@ -1,5 +1,5 @@
-/// Where and with what a run was made: the day, the hardware, the versions. `script/bench` writes it down, a line each:
-/// a name, a tab, a value.
+/// The day, the hardware and the versions of a run. `script/bench` writes them to a file, one fact a line: a name, a
+/// tab, a value.
 struct Machine {
     private var facts: [(name: String, value: String)] = []
 

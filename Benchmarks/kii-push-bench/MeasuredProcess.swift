@@ -1,4 +1,4 @@
-/// A program whose time, CPU and memory are taken, together with all that it starts.
+/// A program whose time, CPU and memory are measured, together with its children.
 struct MeasuredProcess {
     struct Outcome {
         /// The `name=value` words of its output.
@@ -10,18 +10,19 @@ struct MeasuredProcess {
     private let command: [String]
     private let child: ChildProcess
 
-    /// Starts it. After 180 s it is ended.
+    /// Starts the program, and ends it after 180 s.
     ///
-    /// - Parameter discardsOutput: for a program that prints what it receives: reading that would slow down both.
+    /// - Parameter discardsOutput: whether to discard the output. Reading many printed messages would slow down both
+    ///   processes.
     init(_ command: [String], _ bench: Workbench, discardsOutput: Bool = false) throws {
         self.command = command
         let options = discardsOutput ? ["-d", "180"] : ["180"]
         self.child = try ChildProcess([bench.program("measure")] + options + command)
     }
 
-    /// Waits for its end, which has to be a success.
+    /// Waits for the end of the program, and requires success.
     ///
-    /// - Parameter count: how many operations its CPU time is divided by.
+    /// - Parameter count: the number of operations that share the CPU time.
     func finish(count: Int) throws -> Outcome {
         var outcome = Outcome()
         var measured: Sample = [:]

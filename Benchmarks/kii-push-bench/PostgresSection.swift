@@ -1,6 +1,6 @@
 import Glibc
 
-/// Gateways that share a PostgreSQL, beside one that keeps its messages in a file.
+/// Gateways that share a PostgreSQL database, beside one gateway with its messages in a file.
 enum PostgresSection {
     static func run(_ bench: Workbench, into report: inout Report) throws {
         let database = try BenchDatabase(bench)
@@ -47,7 +47,7 @@ enum PostgresSection {
             reached: lone.shared.median / commit <= 3)
     }
 
-    /// Times from a PUBLISH to its PUBACK, in turn.
+    /// Measures the time from a PUBLISH to its PUBACK, for both gateways in turn.
     private static func lone(
         _ bench: Workbench, _ file: Gateway, _ shared: Gateway
     ) throws -> (file: Figure, shared: Figure) {
@@ -60,7 +60,7 @@ enum PostgresSection {
         return (Figure([Figure(times.file).median]), Figure([Figure(times.shared).median]))
     }
 
-    /// What an installation costs where there are many.
+    /// Measures the cost of one installation among many.
     private static func many(_ database: BenchDatabase, _ bench: Workbench, into report: inout Report) throws {
         let few = try Gateway(bench, sharing: database.make(), count: 10)
         let most = try Gateway(bench, sharing: database.make(), count: bench.isQuick ? 500 : 10_000)
@@ -78,19 +78,19 @@ enum PostgresSection {
         report.add("  handled a second, to all in turn", ours: Shown.rate(Figure([rate])))
     }
 
-    /// From the death of one of two gateways until the other has subscribed for all.
+    /// Measures the time from the death of one of two gateways until the other gateway has subscribed for all agents.
     private static func takeover(_ database: BenchDatabase, _ bench: Workbench, into report: inout Report) throws {
         let count = bench.isQuick ? 200 : 5_000
         let first = try Gateway(bench, sharing: database.make(), count: 2 * count)
         let second = try Gateway(bench, joining: first, as: 2)
-        // Until its share has been handed over.
+        // Waits until the first gateway has handed over half of the shards.
         try self.waitForShares([first, second], database)
-        // The last of them are on their way.
+        // The last agents are still connecting.
         usleep(3_000_000)
         try first.waitForAll()
         let begin = monotonicSeconds()
         second.kill()
-        // Its connections end at once.
+        // The connections of the killed gateway end at once.
         usleep(2_000_000)
         try first.waitForAll()
         report.add(
@@ -98,14 +98,14 @@ enum PostgresSection {
             ours: Shown.decimals(monotonicSeconds() - begin, 1) + " s", target: "<= 15 s and connecting")
     }
 
-    /// Until each has its share of the shards.
+    /// Waits until each gateway has its share of the shards.
     private static func waitForShares(_ gateways: [Gateway], _ database: BenchDatabase) throws {
         let least = Double(1024 / gateways.count - gateways.count)
         while try gateways.contains(where: { try database.shards(of: $0) < least }) { usleep(500_000) }
     }
 
-    /// A fleet whose brokers are simulated: they hold the connections, and send. More than three gateways where three may
-    /// not open files for all of it.
+    /// Measures a fleet with simulated brokers, which hold the connections and send messages. If three gateways may not
+    /// open enough files, there are more.
     private static func fleet(_ database: BenchDatabase, _ bench: Workbench, into report: inout Report) throws {
         let count = bench.isQuick ? 1_000 : 100_000
         let room = Int(Double(Descriptors.raiseLimit() - 200) / GatewaySection.descriptorsEach)
@@ -114,7 +114,7 @@ enum PostgresSection {
         let first = try Gateway(
             bench, sharing: fleet, count: count, brokers: bench.isQuick ? 1 : count / 10_000, isEmpty: true)
         let all = [first] + (try (2...processes).map { try Gateway(bench, joining: first, as: $0) })
-        // One gateway could not open files for all of them.
+        // One gateway cannot open files for all agents.
         try self.waitForShares(all, database)
         let begin = monotonicSeconds()
         try first.declare(in: fleet)

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The process itself: how soon it receives, what it takes to wait, how large it is. All linked statically.
+/// The process itself: the time until it receives, its cost when idle, and its size. All programs are linked
+/// statically.
 enum ProcessSection {
     private static let agent = "KiiPushCore's agent"
     private static let floor = "C on libcurl and SQLite"
@@ -55,20 +56,20 @@ enum ProcessSection {
         return stat(path, &status) == 0 ? Double(status.st_size) : .nan
     }
 
-    /// - Parameter receiver: its command line for a state directory with a registration.
+    /// - Parameter receiver: makes the command line from a state directory with a registration.
     static func idle(_ bench: Workbench, receiver: (_ stateDirectory: String) -> [String]) throws -> Sample {
         try self.idle(bench) { port, directory in
             receiver(try AgentReceiver.makeStateDirectory(in: directory, port: port))
         }
     }
 
-    /// - Parameter receiver: its command line for a port and an empty directory.
+    /// - Parameter receiver: makes the command line from a port and an empty directory.
     private static func idle(
         _ bench: Workbench, receiver: (_ port: Int, _ directory: String) throws -> [String]
     ) throws -> Sample {
         let broker = try ChildProcess([bench.program("blast"), bench.smallPayload, "1", "-s", "1"])
         let directory = bench.program("idle")
-        // An interrupted run leaves it behind.
+        // An interrupted run leaves the directory behind.
         Workbench.remove(directory)
         guard mkdir(directory, 0o700) == 0 else { throw ChildProcess.Failure(description: "cannot make \(directory)") }
         defer { Workbench.remove(directory) }

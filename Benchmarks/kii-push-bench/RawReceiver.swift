@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Receives to whole messages and acknowledges at once: event loop, byte stream and MQTT session, and nothing behind.
+/// Receives whole messages and acknowledges them at once: only the event loop, the byte stream and the MQTT session.
 /// Loop thread only.
 final class RawReceiver: ByteStreamDelegate {
     private let loop: EventLoop
@@ -20,7 +20,7 @@ final class RawReceiver: ByteStreamDelegate {
         self.stream = loop.openStream(target, delegate: self)
     }
 
-    /// Calls `report` once, when every message has come or none will.
+    /// Calls `report` once, after every message has arrived or after a failure.
     func whenDone(_ report: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         if let result = self.result { return report(result) }
         self.report = report

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// `receive PORT COUNT QOS [CA-FILE | webSocket]`: receives from a broker on this machine until COUNT whole messages have come.
+/// `receive PORT COUNT QOS [CA-FILE | webSocket]`: receives COUNT whole messages from a broker on this machine.
 enum ReceiveCommand {
     static func run(_ arguments: [String]) async throws {
         guard arguments.count >= 3, let port = UInt16(arguments[0]), let count = Int(arguments[1]),

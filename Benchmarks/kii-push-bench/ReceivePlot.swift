@@ -1,6 +1,6 @@
 import Glibc
 
-/// Messages a second of each contender, a panel for each comparison, on one logarithmic scale; an SVG.
+/// An SVG of the messages a second of each contender, with a panel for each comparison and one logarithmic scale.
 struct ReceivePlot {
     private static let left = 150.0
     private static let width = 590.0
@@ -9,7 +9,7 @@ struct ReceivePlot {
     private static let otherColour = "#d95f02"
 
     private let comparisons: [Comparison]
-    /// The powers of ten that the scale goes from and to.
+    /// The powers of ten at the two ends of the scale.
     private let decades: ClosedRange<Int>
 
     init(_ comparisons: [Comparison]) {

@@ -1,4 +1,4 @@
-/// Receivers against the blast: no broker is in it, so what is measured is the receiver.
+/// Receivers against the blast. No broker takes part, so the section measures the receivers alone.
 enum ReceiveSection {
     private struct Kind {
         var name: String
@@ -52,7 +52,7 @@ enum ReceiveSection {
         try self.compareWebSocket(bench, into: &report)
     }
 
-    /// The same messages through a WebSocket, each in a frame of its own, beside TCP without one.
+    /// Compares the same messages through a WebSocket, each in a frame of its own, and through plain TCP.
     private static func compareWebSocket(_ bench: Workbench, into report: inout Report) throws {
         let title = "receive, QoS 1 with PUBACK, 200 B, through a WebSocket"
         let contenders = ["TCP", "WebSocket"].map { name in
@@ -77,7 +77,7 @@ enum ReceiveSection {
         )
     }
 
-    /// The C read loop, ours, and the peers.
+    /// The read loop in C, our receiver, and the peers.
     private static func receivers(_ bench: Workbench) -> [Receiver] {
         let floor = Receiver(name: self.floor) { run in
             [bench.program("floor"), "\(run.port)", "\(run.count)", "-q", "\(run.qos)"]

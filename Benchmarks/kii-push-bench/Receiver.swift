@@ -1,4 +1,4 @@
-/// A client that receives so many messages from a broker on this machine, and leaves.
+/// A client that receives a given number of messages from a broker on this machine, and then exits.
 struct Receiver {
     struct Run {
         var port: Int
@@ -8,7 +8,8 @@ struct Receiver {
     }
 
     var name: String
-    /// Against the blast it gets one message where the fastest get so many, so that its runs take about as long.
+    /// Against the blast, the receiver gets one message where the fastest receivers get `share`, so that all runs take
+    /// about equally long.
     var share = 1
     var discardsOutput = false
     /// The command line for a run.
@@ -16,19 +17,20 @@ struct Receiver {
 }
 
 extension Workbench {
-    /// What everybody has and most would take, first among the peers.
+    /// The most widespread client, first among the peers.
     static let mosquittoSub = "mosquitto_sub"
 
-    /// Usual MQTT clients, each with a count in the callback that its manual suggests (`Benchmarks/peers/receive*`).
+    /// Usual MQTT clients, which count messages in the callback that their manuals suggest
+    /// (`Benchmarks/peers/receive*`).
     var peers: [Receiver] {
         var peers = [
             Receiver(name: Self.mosquittoSub, share: 10, discardsOutput: true) { self.mosquittoSub($0) },
             self.peer("libmosquitto", share: 10, [self.program("receive_libmosquitto")]),
             self.peer("Paho C", share: 20, [self.program("receive_paho")]),
         ]
-        // Debian's package cannot be installed beside every node there is.
+        // Some machines have a Node.js beside which Debian's package cannot be installed.
         if self.machine["node mqtt"] != nil {
-            // Where Debian keeps its packages, which only Debian's own node knows.
+            // Debian's package folder, which only Debian's own Node.js searches.
             let node = ["env", "NODE_PATH=/usr/share/nodejs", "node", self.program("receive_node.js")]
             peers.append(self.peer("node mqtt", share: 20, node))
         }
@@ -43,7 +45,6 @@ extension Workbench {
         }
     }
 
-    /// The command line of mosquitto_sub for a run.
     func mosquittoSub(_ run: Receiver.Run) -> [String] {
         ["mosquitto_sub", "-h", "127.0.0.1", "-p", "\(run.port)", "-t", Self.topic, "-q", "\(run.qos)"]
             + ["-C", "\(run.count)"] + (run.isEncrypted ? ["--cafile", self.certificate] : [])

@@ -1,18 +1,18 @@
-/// Everything that was measured: what has a target or a ratio, and every contender of every comparison.
+/// All results of a run: the rows with a target or a ratio, and every contender of every comparison.
 struct Report {
     private var table = Table(["what", "ours", "against", "ratio", "target", "verdict"])
-    /// What an embedding program asks first, in its words.
+    /// The first questions of a developer who embeds the library, with the answers.
     private(set) var headlines = Table(["what", "here", "beside"])
     private(set) var comparisons: [Comparison] = []
     /// The comparisons that the plot shows.
     private(set) var plotted: [Comparison] = []
-    /// Targets that were not reached.
+    /// Number of missed targets.
     private(set) var short = 0
-    /// Sections that could not be measured to their end, and why.
+    /// Sections that failed, and the reasons.
     private(set) var failures: [String] = []
 
-    /// A measurement with a target; `reached` is `nil` for one that is reported only. A row with a `headline` also stands,
-    /// under that name, in the short table for users.
+    /// Adds a row with a target. `reached` is `nil` if the row is only reported. A row with a `headline` also goes into
+    /// the short table for users, under this name.
     mutating func add(
         _ what: String,
         ours: String,
@@ -28,16 +28,15 @@ struct Report {
         self.table.add([what, ours, against, ratio, target, verdict])
     }
 
-    /// A row of the short table for users.
     mutating func addHeadline(_ what: String, ours: String, against: String = "") {
         self.headlines.add([what, ours, against])
     }
 
-    /// Runs the contenders in turn, and keeps what each of them took for a table of its own.
+    /// Runs the contenders in turn, and keeps their results for a table.
     ///
     /// - Parameters:
-    ///   - operation: what a contender does many times, such as `message`.
-    ///   - isPlotted: whether the plot shows it.
+    ///   - operation: the repeated operation, such as `message`.
+    ///   - isPlotted: whether the plot shows the comparison.
     mutating func compare(
         _ title: String,
         operation: String = "message",

@@ -1,4 +1,4 @@
-/// Where a run is written down: in the build folder always, and on a page of the documentation if asked for.
+/// Writes a run's report: always into the build folder, and with `--report` also into pages of the documentation.
 struct ReportFiles {
     let bench: Workbench
     let report: Report
@@ -12,7 +12,7 @@ struct ReportFiles {
         print("written: \(page)")
     }
 
-    /// The pages of a folder that a run is written into: the short table for users, and everything.
+    /// The pages in `folder` that contain the results: the short table for users, and the whole report.
     static func pages(in folder: String) -> (short: MarkedPage, whole: MarkedPage) {
         func page(_ name: String) -> MarkedPage {
             MarkedPage(

@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// `rest URL COUNT CONCURRENT`: GETs through the library's loop. Says `requests=N seconds=S cpu=S`.
+/// `rest URL COUNT CONCURRENT`: GETs through the library's loop. Prints `requests=N seconds=S cpu=S`.
 enum RestCommand {
     static func run(_ arguments: [String]) async throws {
         guard arguments.count == 3, let count = Int(arguments[1]), let concurrent = Int(arguments[2]) else {

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// REST requests against a small C server: ours beside a C program on the same libcurl.
+/// REST requests to a small C server: the library beside a C program on the same libcurl.
 enum RestSection {
     private static let ours = "KiiPushCore"
     private static let floor = "C libcurl"
@@ -55,7 +55,7 @@ enum RestSection {
             var sample = outcome.usage
             sample["time"] = seconds / Double(count)
             sample["rate"] = Double(count) / seconds
-            // The program's own account of it leaves its start out.
+            // The program's own CPU time excludes its start.
             sample["cpu"] = cpu / Double(count)
             return sample
         }

@@ -1,6 +1,6 @@
-/// The few elements of SVG that the plots are made of. Lengths are in pixels.
+/// The SVG elements of the plots. Lengths are in pixels.
 enum SVG {
-    /// A white page, 960 wide.
+    /// A white page, 960 pixels wide.
     static func page(height: Int, _ elements: [String]) -> String {
         """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 \(height)" font-family="sans-serif" font-size="13">
@@ -11,7 +11,7 @@ enum SVG {
         """
     }
 
-    /// - Parameter attributes: more of them, as they are written.
+    /// - Parameter attributes: additional attributes, as SVG text.
     static func text(_ text: String, _ x: Double, _ y: Double, _ attributes: String = "") -> String {
         let more = attributes.isEmpty ? "" : " \(attributes)"
         return "<text x=\"\(self.number(x))\" y=\"\(self.number(y))\"\(more)>\(text)</text>"

@@ -17,7 +17,7 @@ enum Section: String, CaseIterable {
     case idle
     case postgres
 
-    /// Those that the default build has.
+    /// The sections of the default build.
     static let usual = Self.allCases.filter { $0 != .postgres }
 
     func run(_ bench: Workbench, into report: inout Report) async throws {

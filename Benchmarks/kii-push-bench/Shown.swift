@@ -1,7 +1,7 @@
 /// Numbers as the tables show them.
 enum Shown {
-    /// The median and, where there was more than one run, the least and the most in the same unit: `226.1 (198.0–241.3)`.
-    /// Nothing where nothing was measured.
+    /// The median and, for more than one run, the minimum and the maximum in the same unit: `226.1 (198.0–241.3)`.
+    /// Empty without a measurement.
     static func spread(_ figure: Figure, scale: Double, places: Int, unit: String = "") -> String {
         guard figure.median.isFinite else { return "" }
         let parts = [figure.median, figure.minimum, figure.maximum].map { self.decimals($0 * scale, places) }

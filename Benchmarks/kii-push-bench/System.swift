@@ -15,21 +15,21 @@ func processCPUSeconds() -> Double {
     return used.ru_utime.seconds + used.ru_stime.seconds
 }
 
-/// Seconds that the threads of a process have run so far, those that have ended left out.
+/// Seconds that the living threads of a process have run so far.
 func runSeconds(of process: Int32) -> Double {
     guard let names = Directory.names(in: "/proc/\(process)/task") else { return .nan }
     var nanoseconds = 0.0
     for name in names {
-        // proc(5) leaves the file to the kernel's documentation (sched-stats.rst): the first number is time run.
+        // The first number of schedstat is the time run, in nanoseconds (the kernel's sched-stats.rst).
         guard let bytes = try? readFile("/proc/\(process)/task/\(name)/schedstat") else { continue }
         nanoseconds += String(decoding: bytes, as: UTF8.self).split(separator: " ").first.flatMap { Double($0) } ?? 0
     }
     return nanoseconds / 1e9
 }
 
-/// User and system time of a process so far, in seconds; the kernel tells it in hundredths.
+/// User and system time of a process so far, in seconds; the kernel reports hundredths.
 func processTimes(of process: Int32) -> (user: Double, system: Double) {
-    // The fields of proc_pid_stat(5) from the third on: what comes before may have any character in it.
+    // The fields of proc_pid_stat(5) from the third on. The second field may contain any character.
     let text = (try? readFile("/proc/\(process)/stat")).map { String(decoding: $0, as: UTF8.self) } ?? ""
     let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
     guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return (.nan, .nan) }
@@ -40,10 +40,10 @@ func processTimes(of process: Int32) -> (user: Double, system: Double) {
 /// Resident memory of a process in bytes, this one's by default.
 func residentBytes(of process: String = "self") -> Double { statusBytes("VmRSS:", of: process) }
 
-/// The most that a process has ever had resident, in bytes.
+/// Peak resident memory of a process, in bytes.
 func peakBytes(of process: String) -> Double { statusBytes("VmHWM:", of: process) }
 
-/// The bytes that a process has caused to be written to a disk, without the file system's own (`write_bytes` of proc(5)).
+/// Bytes that a process has caused to be written to a disk, excluding the file system's (`write_bytes` of proc(5)).
 func writtenBytes(by process: Int32) -> Double {
     let text = (try? readFile("/proc/\(process)/io")).map { String(decoding: $0, as: UTF8.self) } ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("write_bytes: ") }
@@ -79,7 +79,7 @@ func write(_ text: String, to path: String) throws {
     }
 }
 
-/// A TCP port of the loopback that nobody has; the next moment somebody may.
+/// A free TCP port of the loopback. Another process may take it at any time.
 func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
@@ -94,7 +94,7 @@ func freePort() throws -> Int {
     return Int(address.sin_port.bigEndian)
 }
 
-/// Waits until something accepts connections at `port`, 10 s at most.
+/// Waits until the port accepts connections, at most 10 s.
 func waitUntilListening(_ port: Int) throws {
     for _ in 0..<1_000 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -1,11 +1,11 @@
-/// Rows of cells under a header, aligned to be read as they are and in Markdown.
+/// A table in Markdown, with columns aligned for reading as plain text.
 struct Table {
     private let header: [String]
     private var rows: [[String]] = []
 
     init(_ header: [String]) { self.header = header }
 
-    /// Adds a row of as many cells as the header has.
+    /// Adds a row; it must have as many cells as the header.
     mutating func add(_ cells: [String]) { self.rows.append(cells) }
 
     var text: String {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Text on the disk, whole.
+/// Reads and writes whole text files.
 enum TextFile {
     static func read(_ path: String) throws -> String {
         guard let file = fopen(path, "r") else { throw ChildProcess.Failure(description: "cannot read \(path)") }
@@ -21,20 +21,20 @@ enum TextFile {
     }
 }
 
-/// A page of the documentation, part of which a program writes: what is between two lines that mark it.
+/// A page of the documentation. A program writes the part between two marker lines.
 struct MarkedPage {
     var path: String
     var begin: String
     var end: String
 
-    /// Replaces what is between the lines. `text` ends with a newline.
+    /// Replaces the text between the marker lines. `text` ends with a newline.
     func replace(with text: String) throws {
         let (lines, begin, end) = try self.marked()
         let replaced = lines[...begin] + ["", Substring(text)] + lines[end...]
         try TextFile.write(replaced.joined(separator: "\n"), to: self.path)
     }
 
-    /// Throws where the page or one of the lines is missing: better before a long run than after it.
+    /// Throws if the page or a marker line is missing. Call it before a long run.
     func check() throws { _ = try self.marked() }
 
     private func marked() throws -> (lines: [Substring], begin: Int, end: Int) {

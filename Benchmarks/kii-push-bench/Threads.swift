@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// What the threads of a process have done until now.
+/// The work of a process's threads so far.
 struct Threads {
     private struct Thread {
         var name: String
@@ -14,7 +14,7 @@ struct Threads {
     init(of process: Int32) {
         let folder = "/proc/\(process)/task"
         for name in Directory.names(in: folder) ?? [] {
-            // proc(5) leaves the first file to the kernel's documentation (sched-stats.rst): the first number is time run.
+            // The first number of schedstat is the time run, in nanoseconds (the kernel's sched-stats.rst).
             guard let time = try? readFile("\(folder)/\(name)/schedstat"),
                 let status = try? readFile("\(folder)/\(name)/status"),
                 let comm = try? readFile("\(folder)/\(name)/comm")
@@ -28,19 +28,19 @@ struct Threads {
         }
     }
 
-    /// Seconds that they have run.
+    /// Seconds that the threads have run.
     var runSeconds: Double { self.threads.values.reduce(0) { $0 + $1.runSeconds } }
 
-    /// How often one of them has waited for something and was woken.
+    /// Number of times that a thread waited and was woken.
     var wakeUps: Double { self.threads.values.reduce(0) { $0 + $1.wakeUps } }
 
-    /// The part of the thread in which libdispatch looks after its pool once a second, whatever the process does: the price
-    /// of `async` on Linux.
+    /// Wake-ups of libdispatch's thread, which checks its pool once a second even in an idle process: the price of
+    /// `async` on Linux.
     var wakeUpsOfLibdispatch: Double {
         self.threads.values.filter { $0.name.hasPrefix("-qos.overcommit") }.reduce(0) { $0 + $1.wakeUps }
     }
 
-    /// What they did since `earlier`; threads that have ended meanwhile are left out.
+    /// The work since `earlier`, without threads that have ended.
     func since(_ earlier: Threads) -> Threads {
         var difference = self
         for (name, thread) in earlier.threads where self.threads[name] != nil {
@@ -51,9 +51,9 @@ struct Threads {
     }
 }
 
-/// How many files a process may have open.
+/// Limits and counts of open file descriptors.
 enum Descriptors {
-    /// Raises the limit as far as the system lets it, and returns it.
+    /// Raises the limit to the system's maximum, and returns the limit.
     static func raiseLimit() -> Int {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -62,6 +62,6 @@ enum Descriptors {
         return Int(clamping: limit.rlim_max)
     }
 
-    /// How many a process has open.
+    /// The number of open descriptors of a process.
     static func open(by process: Int32) -> Int { (Directory.names(in: "/proc/\(process)/fd") ?? []).count }
 }

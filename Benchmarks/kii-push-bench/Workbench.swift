@@ -1,18 +1,17 @@
 import Glibc
 
-/// What the sections share: where the programs are, and how much to run.
+/// The common settings of all sections: the programs' folders and the size of a run.
 struct Workbench {
     static let topic = "bench/0123456789abcd"
 
-    /// The folder of the C programs, the peers, the certificate and the stripped `kii-push`; runs may leave files in it.
+    /// The folder of the C programs, the peers, the certificate and the stripped `kii-push`. Runs may leave files in
+    /// the folder.
     var folder: String
-    /// The folder of the payloads.
     var payloads: String
-    /// The path of this program.
     var executable: String
-    /// A smoke run: little of everything.
+    /// Whether this is a smoke run, with a tenth of the work.
     var isQuick: Bool
-    /// How often each contender runs.
+    /// The number of runs for each contender.
     var repetitions: Int
     var machine: Machine
 
@@ -23,15 +22,14 @@ struct Workbench {
 
     func program(_ name: String) -> String { "\(self.folder)/\(name)" }
 
-    /// `count`, or a tenth of it in a smoke run.
+    /// `count`, or a tenth of `count` in a smoke run.
     func scaled(_ count: Int) -> Int { self.isQuick ? max(count / 10, 1) : count }
 
-    /// The command line of one of this program's own commands.
+    /// The command line of a command of this program.
     func own(_ arguments: [String]) -> [String] { [self.executable] + arguments }
 
-    /// Removes a folder and what is in it.
     static func remove(_ directory: String) {
-        // What is left over is found in the build folder, and in nobody's way.
+        // Remaining files stay in the build folder and do no harm.
         _ = try? ChildProcess(["rm", "-rf", directory]).wait()
     }
 }

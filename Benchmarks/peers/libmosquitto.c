@@ -4,7 +4,7 @@
 
 #include "peer.h"
 
-// What is subscribed with; 2 for the other row.
+// The QoS of the subscription. The report has another row with 2.
 #ifndef PEER_QOS
 #define PEER_QOS 1
 #endif
@@ -26,7 +26,7 @@ int main(int count, char **arguments) {
     if (client == NULL || mosquitto_username_pw_set(client, peer.user, peer.password) != MOSQ_ERR_SUCCESS) return 70;
     mosquitto_connect_callback_set(client, on_connect);
     mosquitto_message_callback_set(client, on_message);
-    // The first connection is the caller's business; loop_forever sees to the later ones.
+    // The caller makes the first connection; loop_forever reconnects later.
     while (mosquitto_connect(client, peer.host, peer.port, 60) != MOSQ_ERR_SUCCESS) peer_sleep(1000000);
     return mosquitto_loop_forever(client, -1, 1) == MOSQ_ERR_SUCCESS ? 0 : 69;
 }

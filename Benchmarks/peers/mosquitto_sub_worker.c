@@ -1,5 +1,5 @@
-// `mosquitto_sub -q 1 -c | worker`, as one process group of two: the worker reads the pipe line by line, and a kill of
-// the worker kills both. mosquitto_sub acknowledges, then prints; what is in the pipe is in memory alone.
+// `mosquitto_sub -q 1 -c | worker`, as one process group: the worker reads the pipe line by line, and killing the
+// worker kills both. mosquitto_sub acknowledges and then prints, so the messages in the pipe are only in memory.
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -8,7 +8,7 @@
 
 #include "peer.h"
 
-// mosquitto_sub reads its password from a file, so that it does not stand in the list of processes.
+// A file for mosquitto_sub's password keeps the password out of the list of processes.
 static void write_options(const struct peer *peer, const char *directory) {
     char path[4200];
     snprintf(path, sizeof path, "%s/mosquitto_sub", directory);
@@ -57,7 +57,7 @@ int main(int count, char **arguments) {
         ssize_t length;
         while ((length = getline(&line, &room, lines)) > 0) peer_handle(&peer, line, (size_t)length);
         fclose(lines);
-        // It ends where the broker refuses it; connections that break it makes again itself.
+        // mosquitto_sub ends if the broker refuses it; it reconnects after a broken connection by itself.
         while (wait(NULL) < 0 && errno == EINTR) continue;
         peer_sleep(1000000);
     }

@@ -1,4 +1,4 @@
-// Paho C, MQTTAsync, with its file persistence. The callback is called first and PUBACK sent afterwards (since 1.3.10).
+// Paho C, MQTTAsync, with its file persistence. The library calls the callback, and then sends PUBACK (since 1.3.10).
 #include <MQTTAsync.h>
 #include <sys/stat.h>
 
@@ -23,7 +23,7 @@ static int on_message(void *context, char *topic, int topic_length, MQTTAsync_me
 
 static void connect_broker(const struct peer *peer);
 
-// Automatic reconnect begins after the first connection that succeeded.
+// Automatic reconnect begins only after a successful first connection.
 static void on_failure(void *context, MQTTAsync_failureData *data) {
     (void)data;
     peer_sleep(1000000);
@@ -47,7 +47,7 @@ int main(int count, char **arguments) {
     snprintf(address, sizeof address, "tcp://%s:%d", peer.host, peer.port);
     snprintf(directory, sizeof directory, "%s.paho", peer.log_path);
     mkdir(directory, 0700);
-    // The files are named after the client's ID, which may not hold a slash then; the broker gets it as it is.
+    // The client's ID must not contain a slash, because Paho names its files after the ID.
     if (MQTTAsync_create(&client, address, peer.client_id, MQTTCLIENT_PERSISTENCE_DEFAULT, directory) !=
         MQTTASYNC_SUCCESS)
         return 70;

@@ -1,5 +1,5 @@
-// Paho C, MQTTClient. A message goes into a queue, PUBACK goes out, and then the callback is called. The queue is in
-// memory, and with PEER_FILES in files too, which are read again at the next start.
+// Paho C, MQTTClient. The library queues a message, sends PUBACK, and then calls the callback. The queue is in memory.
+// With PEER_FILES it is in files too, which the library reads at the next start.
 #include <MQTTClient.h>
 #include <semaphore.h>
 #include <sys/stat.h>
@@ -48,7 +48,8 @@ int main(int count, char **arguments) {
             peer_sleep(1000000);
             continue;
         }
-        // SUBACK waits behind all that is queued, longer than the library does; a session that is there needs none.
+        // SUBACK may wait behind the queued messages longer than the library waits. An existing session needs no
+        // SUBSCRIBE.
         if (!options.returned.sessionPresent) MQTTClient_subscribe(client, peer.topic, 1);
         while (sem_wait(&lost) != 0) continue;
     }

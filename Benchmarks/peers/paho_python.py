@@ -36,7 +36,7 @@ def receive(on_message, **more):
     """Receives for ever, as the arguments say, and hands each message and its client on."""
     host, port, client_id, topic, user = sys.argv[1:6]
     options = {"client_id": client_id, "clean_session": False, **more}
-    # 2.x asks which callbacks are meant; 1.x (Debian 12) has no such argument.
+    # Version 2 needs the version of the callbacks; version 1 (Debian 12) has no such argument.
     if hasattr(mqtt, "CallbackAPIVersion"):
         options["callback_api_version"] = mqtt.CallbackAPIVersion.VERSION2
     client = mqtt.Client(**options)

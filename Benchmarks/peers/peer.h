@@ -1,7 +1,7 @@
-// What the C peers share: their arguments, and the work on a message in whose middle they are killed.
+// The common part of the C peers: their arguments, and the work on a message, during which they are killed.
 //
-// usage: PROGRAM HOST PORT CLIENTID TOPIC USER LOGFILE, with the password in MQTT_PASSWORD and the length of the work in
-// WORK_MIN_US and WORK_MAX_US. Each message {"n":N,...} is worked on as Tests/CountingAgent does: a line before and a
+// usage: PROGRAM HOST PORT CLIENTID TOPIC USER LOGFILE, with the password in MQTT_PASSWORD and the length of the work
+// in WORK_MIN_US and WORK_MAX_US. The work on a message {"n":N,...} is that of Tests/CountingAgent: a line before and a
 // line after, both written through to the disk.
 #ifndef PEER_H
 #define PEER_H

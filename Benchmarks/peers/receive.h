@@ -1,5 +1,5 @@
-// What the C receivers share: their arguments. Each subscribes, counts COUNT messages in its callback, and leaves. A
-// connection that is lost once all have come is no failure: whoever has the last PUBACK may close it first.
+// The common part of the C receivers: their arguments. Each subscribes, counts COUNT messages in its callback, and
+// exits. The broker may close the connection after the last PUBACK, so a lost connection is no failure then.
 //
 // usage: PROGRAM HOST PORT TOPIC COUNT QOS [CA-FILE]
 #ifndef RECEIVE_H

@@ -13,7 +13,7 @@ static void on_connect(struct mosquitto *client, void *context, int code) {
 static void on_message(struct mosquitto *client, void *context, const struct mosquitto_message *message) {
     struct receiver *receiver = context;
     (void)message;
-    // The message is acknowledged by now (lib/handle_publish.c).
+    // The library has acknowledged the message already (lib/handle_publish.c).
     if (++receiver->seen == receiver->count) mosquitto_disconnect(client);
 }
 
@@ -21,7 +21,7 @@ static void on_disconnect(struct mosquitto *client, void *context, int code) {
     const struct receiver *receiver = context;
     (void)client;
     (void)code;
-    // loop_forever would connect again.
+    // Otherwise loop_forever would reconnect.
     if (receiver->seen < receiver->count) exit(69);
 }
 

@@ -1,4 +1,4 @@
-// The package `mqtt` of node, called as its readme shows. PUBACK is sent after the listeners of 'message'.
+// The package `mqtt` of Node.js, called as its readme shows. It sends PUBACK after the listeners of 'message'.
 //
 // usage: node receive_node.js HOST PORT TOPIC COUNT QOS [CA-FILE]
 const fs = require('fs')
@@ -21,11 +21,11 @@ let seen = 0
 client.on('connect', () => client.subscribe(topic, { qos: Number(qos) }))
 client.on('message', () => {
   seen += 1
-  // Not at once: what ends the connection would overtake the last PUBACK.
+  // An immediate end of the connection would overtake the last PUBACK.
   if (seen === all) setImmediate(() => client.end())
 })
 client.on('error', (error) => {
-  // Whoever has the last PUBACK may close the connection first.
+  // The broker may close the connection after the last PUBACK.
   if (seen === all) process.exit(0)
   console.error(error.message)
   process.exit(69)

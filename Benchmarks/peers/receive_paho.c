@@ -1,4 +1,4 @@
-// Paho C, MQTTAsync with callbacks, as its own subscriber program has it. PUBACK is sent after the callback.
+// Paho C, MQTTAsync with callbacks, as in its own subscriber program. The library sends PUBACK after the callback.
 #include <MQTTAsync.h>
 #include <semaphore.h>
 

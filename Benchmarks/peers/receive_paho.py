@@ -19,7 +19,7 @@ def on_message(_client, _data, _message):
     seen += 1
 
 
-# 2.x asks which callbacks are meant; 1.x (Debian 12) has no such argument.
+# Version 2 needs the version of the callbacks; version 1 (Debian 12) has no such argument.
 versions = getattr(mqtt, "CallbackAPIVersion", None)
 client = mqtt.Client(versions.VERSION2) if versions else mqtt.Client()
 if len(sys.argv) == 7:
@@ -27,9 +27,9 @@ if len(sys.argv) == 7:
 client.on_connect = lambda client, *_: client.subscribe(topic, int(qos))
 client.on_message = on_message
 client.connect(host, int(port))
-# What loop_forever does. That would have to be left from on_message, and the last PUBACK would come too late.
+# The loop of loop_forever. The program could leave loop_forever only in on_message, before the last PUBACK.
 while seen < everything:
-    # Whoever has the last PUBACK may close the connection first.
+    # The broker may close the connection after the last PUBACK.
     if client.loop() != mqtt.MQTT_ERR_SUCCESS and seen < everything:
         sys.exit("the connection ended early")
 client.disconnect()
