@@ -1,13 +1,13 @@
 extension Contract {
-    /// Who has each call and each error, and which test shows it.
+    /// The page that lists, for each call and each error, the library's part, the emulator's part and the tests.
     var coveragePage: String {
         """
         # Coverage
 
         \(Page.notice)
 
-        Every call and every error of [the REST API](rest-api.md): what makes it in the library, what answers it in the
-        emulator, and the tests that show both. `ContractClientTests` compares each request and each decoded reply with
+        Every call and every error of [the REST API](rest-api.md), with its place in the library and in the emulator,
+        and with the tests that show both. `ContractClientTests` compares each request and each decoded reply with
         the contract; `ContractEmulatorTests` provokes each reply and each refusal, in every scope that can have it;
         `ContractErrorTests` sends each refusal over a socket, to `KiiClient` and as raw HTTP; `ContractInputTests` sends
         what nobody should, `ContractRandomTests` whatever comes, and `ContractConflictTests` the same twice at once.
@@ -57,7 +57,7 @@ extension Contract {
         return table.text
     }
 
-    /// Without a body and without parameters there is nothing to get wrong.
+    /// A call without a body and without parameters has no invalid input.
     private func emulatorTests(of endpoint: Endpoint) -> String {
         let hasInput =
             endpoint.request.sample != nil || self.variants(of: endpoint).contains { !$0.parameterNames.isEmpty }
