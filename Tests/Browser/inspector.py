@@ -18,7 +18,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 TOOL = os.environ["KII_BROWSER_TOOL"]
 FOLDER = pathlib.Path(os.environ["KII_BROWSER_FOLDER"])
-# As long as nobody waits for in vain: a test ends when what it waits for is there.
+# Seconds that a test waits for a condition; a test ends as soon as its condition is met.
 PATIENCE = 120
 SEND = "application/vnd.kii.SendPushMessageRequest+json"
 
@@ -121,7 +121,7 @@ class InspectorCase(unittest.TestCase):
         for argument in (
             "--headless=new", "--disable-dev-shm-usage", "--no-first-run", "--disable-component-update",
             "--disable-background-networking", "--enable-precise-memory-info", f"--user-data-dir={home.name}/profile",
-            # Nothing from another host.
+            # The browser resolves no other host.
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
         ):
             options.add_argument(argument)
@@ -145,7 +145,7 @@ class InspectorCase(unittest.TestCase):
         for name in ("CONFIG_HOME", "STATE_HOME", "RUNTIME_DIR"):
             (self.work / name).mkdir(mode=0o700)
             self.environment[f"XDG_{name}"] = str(self.work / name)
-        # What a refusal or a cut connection writes to the console, where the test brings it about.
+        # Set by tests that provoke refusals or cut connections: the browser logs these as errors.
         self.expects_network_errors = False
         self.emulator = self.start_emulator()
         self.open()

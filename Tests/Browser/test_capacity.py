@@ -5,7 +5,7 @@ from inspector import InspectorCase
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-# Scrolls from end to end, a step a frame, and gives the longest time between two frames.
+# Scrolls from end to end, one step a frame, and returns the longest time between two frames.
 SCROLL = """
 const [steps, done] = arguments, list = document.querySelector("kii-list");
 let [step, before, longest] = [0, performance.now(), 0];
@@ -56,7 +56,7 @@ class CapacityTests(InspectorCase):
         self.find("#filter").send_keys(Keys.ESCAPE)
         self.until(lambda: self.count() == 10_000, "and are there again")
         full = self.heap()
-        # What comes drives the oldest out.
+        # New messages displace the oldest ones.
         newest = self.send_many(5_000)
         self.until(lambda: self.top() == newest, "the newest is on top")
         self.assertEqual(self.count(), 10_000)

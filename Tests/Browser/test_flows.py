@@ -20,7 +20,7 @@ class FlowTests(InspectorCase):
         self.find("kii-list [role=row]").click()
         self.until(lambda: self.js("return location.hash") == f"#message/{message}", "the message has its address")
         self.until(lambda: "newData" in self.text(".times tbody"), "the timeline has the verdict")
-        # At the broker, stored, acknowledged, handed over: a number each.
+        # Four numbers: the times at the broker, of storing, of acknowledging and of handing over.
         def numbers():
             return [re.fullmatch(r"\d+", cell) for cell in self.texts(".times tbody tr:first-child td")[3:]]
         self.until(lambda: len(numbers()) == 4 and all(numbers()), "each step has its time")
@@ -30,7 +30,7 @@ class FlowTests(InspectorCase):
         self.assertIn("Nothing was written for this network.", self.text("kii-message"))
         self.part("request")
         self.assertIn("pushMessageID", self.text("kii-message pre"))
-        # Once more from the address alone.
+        # The page finds the message from the address alone.
         self.open(f"#message/{message}")
         self.until(lambda: "newData" in self.text(".times tbody"), "the address leads to the message")
         self.show("receivers")
@@ -68,7 +68,7 @@ class FlowTests(InspectorCase):
         self.until(lambda: not self.find("#sending").is_displayed(), "the form is closed")
         self.until(lambda: second not in self.text("kii-message h2"), "the edited message is shown")
         self.part("mqtt")
-        # Digits that a number of JavaScript would lose.
+        # JavaScript's numbers cannot hold these digits.
         self.until(lambda: "12345678901234567890" in self.text("kii-message pre"), "the number is whole")
 
     def test_a_refused_message_says_why(self):
@@ -248,7 +248,7 @@ class FlowTests(InspectorCase):
         self.make_topic("of-now")
         self.row("/topics/of-now")
         self.assertNotIn("of-before", "".join(self.rows()))
-        # With the token of the new start.
+        # The page uses the token of the new start.
         self.press("Send…")
         self.fill("#message [name=name]", "of-now")
         self.press("Send")

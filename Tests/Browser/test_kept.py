@@ -40,7 +40,7 @@ class KeptTests(InspectorCase):
         self.show("messages")
         self.until(lambda: self.count() == 0, "no message is listed, nor a part of one")
         self.assertIn("not kept any more", self.text("#missing"))
-        # The emulator still knows whom it was for, and then it does not.
+        # In the second round, after the reset, the emulator no longer knows the recipients either.
         for _ in range(2):
             self.open(f"#message/{message}")
             self.until(lambda: "not kept any more" in self.text(".times"), "that is said of the verdict")
@@ -73,7 +73,7 @@ class KeptTests(InspectorCase):
             self.until(lambda: "newData" in self.text(".times tbody"), "it is shown with its verdict")
             self.assertNotRegex(self.text(".times tbody"), r"(?<!\d)-\d")
             self.assertIn("not kept any more", self.text(".times"))
-            # A page that comes later is told that something is missing.
+            # A page that is opened later reports the missing entries too.
             self.open()
             self.assertRegex(self.text("#missing"), r"^\d+ older entries are not kept any more\.$")
 

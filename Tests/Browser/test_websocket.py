@@ -7,7 +7,7 @@ import urllib.request
 
 from inspector import PATIENCE, SEND, InspectorCase
 
-# MQTT 3.1.1 as far as a receiver needs it. `told` has what happened, in order.
+# MQTT 3.1.1 for a receiver. `told` lists the events in order.
 RECEIVER = """
 const { host, portWS, mqttTopic, username, password } = arguments[0];
 const told = (window.told = []);

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// C programs that are built against the library as it is built for debugging.
+/// Builds C programs against the library's debug build.
 enum CProgram {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -23,7 +23,7 @@ enum CProgram {
     }
 }
 
-/// What a function has said of its failure.
+/// A function's code and its error structure.
 struct ToldFailure {
     let code: kii_push_code
     let error: kii_push_error
@@ -35,7 +35,8 @@ struct ToldFailure {
     }
 }
 
-/// Calls a function; `nil` where it succeeds. Expects that the error has the code that is returned.
+/// Calls a function and returns its failure, or `nil` for success. Expects that the error structure has the returned
+/// code.
 func failure(
     sourceLocation: SourceLocation = #_sourceLocation, _ function: (UnsafeMutablePointer<kii_push_error>) -> Int32
 ) -> ToldFailure? {
@@ -46,10 +47,10 @@ func failure(
     return code == 0 ? nil : ToldFailure(code: kii_push_code(rawValue: UInt32(bitPattern: code)), error: error)
 }
 
-/// Calls a function, and expects that it fails in this way.
+/// Calls a function, and expects a failure with `code`.
 ///
-/// Macros that expand around closures are avoided in these tests: the compiler gives such a closure the name of another one
-/// of the same function, and one of the two is called in place of both.
+/// These tests avoid macros that expand around closures. The compiler gives such a closure the name of another closure
+/// of the same function, and then calls one closure in place of both.
 func expectFailure(
     _ code: kii_push_code, sourceLocation: SourceLocation = #_sourceLocation,
     _ function: (UnsafeMutablePointer<kii_push_error>) -> Int32
@@ -58,7 +59,6 @@ func expectFailure(
     #expect(failure?.code == code, sourceLocation: sourceLocation)
 }
 
-/// Expects that all functions have failed in this way.
 func expectFailures(
     _ failures: [ToldFailure?], _ code: kii_push_code, sourceLocation: SourceLocation = #_sourceLocation
 ) {
@@ -67,7 +67,6 @@ func expectFailures(
     }
 }
 
-/// Calls a function, and requires that it succeeds.
 func succeed(
     sourceLocation: SourceLocation = #_sourceLocation, _ function: (UnsafeMutablePointer<kii_push_error>) -> Int32
 ) throws {

@@ -5,15 +5,15 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// An emulator, and an agent of C that is subscribed to a topic of its user's.
+/// An emulator, and an agent of the C interface with a subscribed topic of its user.
 final class CStage: Sendable {
     private let answer: @Sendable (UnsafePointer<kii_push_message>) -> Int32
-    /// What became of the messages, when the play is over.
+    /// The counts of the agent's inbox after ``play(_:_:)``.
     let inbox = Locked<MessageLedger?>(nil)
 
     init(_ answer: @escaping @Sendable (UnsafePointer<kii_push_message>) -> Int32) { self.answer = answer }
 
-    /// - Parameter more: further settings of the runtime.
+    /// - Parameter more: additional settings of the runtime.
     func play(
         _ more: JSONMembers = [], _ body: @escaping @Sendable (kii_push_runtime, kii_push_agent) throws -> Void
     ) async throws {
@@ -51,7 +51,6 @@ final class CStage: Sendable {
         }
     }
 
-    /// Sends a message to the agent's topic, as its user.
     func send(_ json: String, as agent: kii_push_agent) throws {
         var id: UnsafeMutablePointer<CChar>?
         try succeed { kii_push_send(agent, "topic:me/todo", json, json.utf8.count, &id, $0) }
@@ -67,21 +66,21 @@ final class CStage: Sendable {
         return try #require(try JSONValue(parsing: CStage.text(text, length)).array)
     }
 
-    /// A member of a message; `nil` where there is none.
+    /// A member of a message; `nil` if the message has none.
     static func field(_ message: UnsafePointer<kii_push_message>, _ name: String) -> String? {
         var (value, length): (UnsafePointer<CChar>?, Int) = (nil, 0)
         guard kii_push_field(message, name, name.utf8.count, &value, &length, nil) == 0 else { return nil }
         return Self.text(value, length)
     }
 
-    /// The topic or bucket; `nil` where the message names none.
+    /// The URI of the message's topic or bucket; `nil` if the message names none.
     static func source(_ message: UnsafePointer<kii_push_message>) -> String? {
         var (value, length): (UnsafePointer<CChar>?, Int) = (nil, 0)
         guard kii_push_source(message, &value, &length, nil) == 0 else { return nil }
         return Self.text(value, length)
     }
 
-    /// A text that was handed out, which ends with a zero beside.
+    /// A text of the library. The library adds a zero byte after `length` bytes.
     static func text(_ start: UnsafePointer<CChar>?, _ length: Int) -> String {
         guard let start else { return "" }
         #expect(start[length] == 0)
@@ -93,7 +92,7 @@ final class CStage: Sendable {
     }
 }
 
-/// An observer of C. It has to live as long as the agent.
+/// An observer for the C interface. It must outlive the agent.
 final class CObserver: Sendable {
     private let observed: @Sendable (String) -> Void
 
@@ -112,7 +111,7 @@ final class CObserver: Sendable {
     }
 }
 
-/// What threads hand to the test, which waits for it.
+/// A queue from other threads to the test. ``next()`` waits for an element.
 final class Channel<Element: Sendable>: Sendable {
     private let elements = Monitor<[Element]>([])
 

@@ -2,7 +2,7 @@ import CKiiPush
 import TestSupport
 import Testing
 
-/// What is wrong with a configuration is said by JSON Pointer, and never by its value.
+/// Errors in a configuration name the member by JSON Pointer, and never show its value.
 @Suite struct ConfigurationTests {
     @Test(arguments: [
         (#"[]"#, "the document must be an object"),
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// Each reaches the network thread, which refuses what it cannot use.
+    /// The network thread gets these members, and refuses unusable values.
     @Test(arguments: [
         (#""clientCertificateFile": "/nowhere/a.pem""#, "the client certificate /nowhere/a.pem cannot be read"),
         (#""clientKeyFile": "/nowhere/client.key""#, "there is a client key, and no client certificate"),
@@ -94,7 +94,7 @@ import Testing
     }
 }
 
-/// Runs `body` with a runtime of its own, which is closed afterwards.
+/// Runs `body` with a new runtime, and closes the runtime afterwards.
 func withRuntime(
     _ members: String = "", _ body: @escaping @Sendable (kii_push_runtime) throws -> Void
 ) async throws {

@@ -5,7 +5,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// `Examples/c/agent.c` is built and run as its page says.
 @Suite(.ownThreads) struct ExampleTests {
     @Test func theExampleIsShort() throws {
         let source = try String(contentsOf: CProgram.root.appending(path: "Examples/c/agent.c"), encoding: .utf8)
@@ -31,7 +30,6 @@ import Testing
         }
     }
 
-    /// Killed amid a handler and started again: nothing is lost.
     @Test func aKilledExampleHandlesItsMessagesAgain() async throws {
         try await withEmulator { emulator, directory in
             let program = try await CProgram.build("Examples/c/agent.c", in: directory)
@@ -46,7 +44,7 @@ import Testing
             ]
             let first = try ChildProgram(
                 [program], environment: environment.merging(["KII_SLEEP": "600"]) { $1 })
-            // Sent again until the agent, which starts meanwhile, is subscribed.
+            // The agent starts meanwhile, so the test sends until the agent is subscribed.
             while !first.output.wait(0.1, until: { $0.contains("push 1") }).contains("push 1") {
                 _ = try await session.send(PushMessage(data: ["msg": "push 1"]), to: .topic(Topic("alerts")))
             }
@@ -56,7 +54,7 @@ import Testing
             let killed = first.output.all().split(separator: "\n").first { $0.hasSuffix(" push 1") }
             let id = try #require(killed?.split(separator: " ").first)
             let second = try ChildProgram([program], environment: environment)
-            // The one that ran is handled again, and the one behind it too.
+            // The second process handles the interrupted message again, and the message after it too.
             let isAll = { (text: String) in "\n\(text)".contains("\n\(id) ") && text.contains("push 2") }
             let text = second.output.wait(600, until: isAll)
             #expect(isAll(text), "\(text)")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What programs that were built before rely on.
+/// Parts of the interface that existing binaries depend on.
 @Suite struct InterfaceTests {
     private static let functions = [
         "kii_push_agent_new", "kii_push_api", "kii_push_call", "kii_push_close", "kii_push_complete",

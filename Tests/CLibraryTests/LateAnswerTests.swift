@@ -5,9 +5,9 @@ import Testing
 @testable import KiiPushC
 @testable import KiiPushCore
 
-/// Answers that come when the time of a call is over.
+/// Answers after the deadline of a call.
 @Suite struct LateAnswerTests {
-    /// Takes late answers as delivery does: of an attempt that is over a success counts, until the next one begins.
+    /// Accepts late answers as delivery does: only a success counts, and only until the next attempt begins.
     private final class LateChannel: AnswerChannel {
         let verdicts = Locked<[HandlerVerdict]>([])
         private let hasNextBegun: Bool
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// A call whose handler has returned `KII_PUSH_LATER`, and whose time is over.
+    /// A call past its deadline, whose handler has returned `KII_PUSH_LATER`.
     private func lateCall(_ channel: LateChannel, for runtime: LateChannel) throws -> UInt64 {
         let message = try ReceivedMessage(payload: Array(#"{"n":1}"#.utf8))
         let context = DeliveryContext(installationID: "i", messageID: 1, receivedAt: .now(), attempt: 1)
@@ -44,12 +44,12 @@ import Testing
         expectFailure(KII_PUSH_E_HANDLE) { kii_push_reject(completion, "no", 2, $0) }
         try succeed { kii_push_complete(completion, Int32(KII_PUSH_NEW_DATA.rawValue), $0) }
         expectFailure(KII_PUSH_E_HANDLE) { kii_push_complete(completion, Int32(KII_PUSH_NEW_DATA.rawValue), $0) }
-        // The completion, which is let go of then, says once more that there is no answer.
+        // Releasing the completion reports `.unanswered` once more.
         let verdicts: [HandlerVerdict] = [.result(.failed), .rejected("no"), .result(.newData), .unanswered]
         #expect(channel.verdicts.withLock { $0 } == verdicts)
     }
 
-    /// Nothing counts after it, so the call is let go of.
+    /// No later answer could count, so the library releases the call.
     @Test func aSuccessAfterTheNextAttemptEndsTheCall() throws {
         let channel = LateChannel(hasNextBegun: true)
         let completion = try self.lateCall(channel, for: channel)

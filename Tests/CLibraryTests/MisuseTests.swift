@@ -4,7 +4,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Mistakes of a program that need no cloud are answered, and what follows works.
+/// Mistakes of a program, without a cloud: the function fails, and later calls work.
 @Suite struct MisuseTests {
     private static let agentJSON =
         #"{"app": {"id": "a", "key": "k", "baseURL": "http://127.0.0.1:1/api"}, "account": {"type": "pseudoUser"}}"#
@@ -161,7 +161,7 @@ import Testing
             expectFailure(KII_PUSH_E_STATE) { kii_push_stop(agent, $0) }
             expectFailure(KII_PUSH_E_STATE) { kii_push_drop(runtime, 1, $0) }
             expectFailure(KII_PUSH_E_STATE) { kii_push_retry(runtime, 1, $0) }
-            // Nobody answers on that port, which an agent goes on with.
+            // The cloud's port refuses connections; an agent keeps trying.
             try succeed { kii_push_start(agent, $0) }
             expectFailure(KII_PUSH_E_STATE) { kii_push_start(agent, $0) }
             expectFailure(KII_PUSH_E_STATE) { kii_push_register(agent, $0) }

@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// An agent that receives from an emulator, by the functions of C alone.
+/// An agent that receives from an emulator, through the C interface only.
 @Suite(.ownThreads) struct ReceivingTests {
     @Test func aMessageIsHandledAndToldOf() async throws {
         let lines = Channel<JSONValue>()
@@ -29,7 +29,7 @@ import Testing
             let (uri, kind) = (call[1] ?? "", KII_PUSH_KIND_PUSH_TO_USER.rawValue)
             #expect(uri.hasPrefix("kiicloud://users/") && uri.hasSuffix("/topics/todo"))
             #expect(call == ["}", uri, "hällo", "4", "todo", nil, "\(kind) 1"])
-            // A message that the broker had kept may come before it confirms that there is a connection.
+            // A message that the broker had queued may arrive before the event of the connection.
             var (connected, message, verdict): (JSONValue?, JSONValue?, JSONValue?)
             while connected == nil || message == nil || verdict == nil {
                 let line = lines.next()
@@ -57,7 +57,7 @@ import Testing
             try succeed { kii_push_start(agent, $0) }
             try stage.send(#"{"n": 1}"#, as: agent)
             let first = completions.next()
-            // Neither is an answer.
+            // Both arguments are invalid, so the message stays unanswered.
             expectFailure(KII_PUSH_E_ARGUMENT) { kii_push_complete(first, Int32(KII_PUSH_LATER.rawValue), $0) }
             expectFailure(KII_PUSH_E_ARGUMENT) { kii_push_fail(first, nil, 1, $0) }
             try succeed { kii_push_reject(first, "not mine", 8, $0) }
@@ -123,17 +123,17 @@ import Testing
             #expect(codes.next() == [9, 9, 70, 0, 0, 0])
             var copy = copies.next().message
             var (value, length): (UnsafePointer<CChar>?, Int) = (nil, 0)
-            // It may be returning still.
+            // The handler may still be returning.
             while kii_push_field(&copy, "n", 1, &value, &length, nil) == 0 {}
             expectFailure(KII_PUSH_E_HANDLE) { kii_push_field(&copy, "n", 1, &value, &length, $0) }
-            // The answer inside counted, and the number that was returned did not: the message is done.
+            // The answer inside the handler counted, and the returned 77 did not: message 1 is done.
             try stage.send(#"{"n": 2}"#, as: agent)
             #expect(codes.next().last == -1)
         }
         withExtendedLifetime(observer) {}
     }
 
-    /// A message that a handler has kept, with pointers to what is gone.
+    /// A copy of a handler's message, with dangling pointers.
     private struct Copy: @unchecked Sendable {
         let message: kii_push_message
     }
@@ -144,7 +144,7 @@ import Testing
         let stage = CStage { message in
             begun.add(message.pointee.completion)
             release.wait()
-            // Its message stays its own.
+            // The message stays valid until its handler returns.
             read.add(CStage.field(message, "n"))
             return Int32(KII_PUSH_NEW_DATA.rawValue)
         }

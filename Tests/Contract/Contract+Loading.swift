@@ -1,7 +1,7 @@
 package import Foundation
 import KiiPushCore
 
-/// A place in the contract that is not as it has to be.
+/// A place of the contract that breaks a rule of its format.
 package struct ContractFault: Error, CustomStringConvertible {
     package var description: String
 
@@ -11,11 +11,10 @@ package struct ContractFault: Error, CustomStringConvertible {
 }
 
 extension Contract {
-    /// `Documentation` of the package that this file is in.
+    /// The folder `Documentation` of the package that contains this file.
     package static let documentation = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Documentation")
 
-    /// The contract of this package.
     package static func load() throws -> Contract {
         let folder = Contract.documentation.appending(path: "contract")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)

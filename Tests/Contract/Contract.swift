@@ -1,28 +1,27 @@
 package import KiiPushCore
 
-/// What Kii's REST API does, as data: every call and every error that this package speaks of.
+/// The contract of Kii's REST API as data: every call and every error that this package uses.
 ///
-/// It is read from `Documentation/contract`, and the tests of the client, of the emulator and of the generated pages
-/// all go by it.
+/// `Documentation/contract` has the data. The tests of the client and of the emulator and the generated pages use it.
 package struct Contract: Sendable {
     package var areas: [Area]
     package var errors: [ContractError]
-    /// Of errors in general.
+    /// Markdown about errors in general.
     package var aboutErrors: String
     package var parameters: [Parameter]
     package var choices: [Choice]
 
-    /// Calls that belong together: one file.
+    /// Related calls, which share a file.
     package struct Area: Sendable {
         package var title: String
         package var about: String
         package var endpoints: [Endpoint]
     }
 
-    /// What stands for a `{name}` in a path.
+    /// A `{name}` of a path and its possible values.
     package struct Parameter: Sendable {
         package var name: String
-        /// A value that is legal and needs no percent-encoding.
+        /// A legal value that needs no percent-encoding.
         package var sample: String
         package var rule: String
     }
@@ -49,7 +48,7 @@ package struct Contract: Sendable {
         self.parameters.first { $0.name == parameter }?.sample
     }
 
-    /// The errors that `endpoint` can have: those it names, and those of every call of its kind.
+    /// The errors in the list of `endpoint`, and the errors of every call of its kind.
     package func errors(of endpoint: Endpoint) -> [NamedError] {
         let named = Set(endpoint.errors.map { $0.code })
         let common = self.errors.filter { $0.applies(to: endpoint) && !named.contains($0.code) }
@@ -59,18 +58,18 @@ package struct Contract: Sendable {
 }
 
 extension Contract {
-    /// The codes that a request to `path` can be answered with, whichever of the calls it is that share the path.
+    /// The possible codes of an answer to `path`, for all calls that share the path.
     ///
-    /// Bad credentials are refused wherever they are sent, and every path can be misspelt.
+    /// Every call refuses bad credentials, and every path may be misspelt.
     package func codes(for method: String, at path: String, of service: Endpoint.Service) -> Set<String> {
-        // HEAD is answered as GET where it is no call of its own.
+        // HEAD has the answers of GET unless it is a call of its own.
         let asked = method == "HEAD" ? ["HEAD", "GET"] : [method]
         var codes = Set(
             self.errors.filter { [.credentials, .token, .user, .thing].contains($0.extent) }.map { $0.code })
         codes.formUnion(["RESOURCE_NOT_FOUND", "METHOD_NOT_ALLOWED"])
-        // Each of the emulator's own calls refuses query items that it does not know.
+        // Each of the emulator's own calls refuses unknown query items.
         if service == .emulator { codes.insert("INVALID_INPUT_DATA") }
-        // The app is looked for before the method.
+        // The emulator checks the app before the method.
         if path.hasPrefix("/apps/{app}") { codes.formUnion(self.errors.filter { $0.extent == .app }.map { $0.code }) }
         for variant in self.variants {
             let endpoint = variant.endpoint
@@ -82,21 +81,20 @@ extension Contract {
         return codes
     }
 
-    /// Whether a request to `path` can be one to `pattern`, whose `{name}` stands for any segment.
+    /// Whether `path` can match `pattern`. A `{name}` of the pattern stands for any segment.
     private static func covers(_ pattern: String, _ path: String) -> Bool {
         let (pattern, path) = (pattern.split(separator: "/"), path.split(separator: "/"))
         return pattern.count == path.count && zip(pattern, path).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
     }
 }
 
-/// An error that a call can have.
 package struct NamedError: Sendable {
     package var code: String
     package var when: String
-    /// Where it is possible, by the labels of choices; everywhere when empty.
+    /// The labels of the choices that can have the error; empty for all.
     package var labels: [String]
 
-    /// Whether `variant` can have it: for each of its choices that a label is of, one of them is its own.
+    /// Whether `variant` can have the error.
     package func applies(to variant: Variant) -> Bool {
         self.labels.isEmpty || !Set(self.labels).isDisjoint(with: variant.labels.values)
     }
@@ -104,7 +102,7 @@ package struct NamedError: Sendable {
 
 /// A row of the error table.
 package struct ContractError: Sendable {
-    /// Which calls have it without naming it.
+    /// The calls that have the error without listing it.
     package enum Extent: String, Sendable {
         /// Calls with a body of JSON.
         case body
@@ -112,9 +110,9 @@ package struct ContractError: Sendable {
         case credentials
         /// Calls that need a token.
         case token
-        /// The same, when the token is that of a user.
+        /// Calls that need a token, if a user's token is sent.
         case user
-        /// The same, when the token is that of a thing.
+        /// Calls that need a token, if a thing's token is sent.
         case thing
         /// Calls below `/apps/{app}`.
         case app
@@ -129,20 +127,20 @@ package struct ContractError: Sendable {
     package var context: JSONValue
     /// Names of members of the context that may be absent or null.
     package var optional: Set<String>
-    /// Whether `Retry-After` comes with it.
+    /// Whether the answer has `Retry-After`.
     package var hasRetryAfter: Bool
     package var extent: Extent?
-    /// Whether the emulator gives it only when told to.
+    /// Whether the emulator returns the error only because of a fault.
     package var isFault: Bool
-    /// Whether it is the emulator's own, with no code of Kii's known.
+    /// Whether the error is the emulator's own, because Kii documents no code.
     package var isOwn: Bool
 
-    /// OAuth's codes are the ones in small letters.
+    /// OAuth's codes are in lower case.
     private var isOfOAuth: Bool { self.code == self.code.lowercased() }
 
     package var mediaType: String { self.isOfOAuth ? "application/json" : "application/vnd.kii.\(self.exception)+json" }
 
-    /// The members that every refusal of its kind has, with what they say here.
+    /// The members that every refusal of this kind has, with their values.
     package func facts(message: String) -> [(String, JSONValue)] {
         let code = ("errorCode", JSONValue(self.code))
         guard self.isOfOAuth else { return [code, ("message", JSONValue(message))] }

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// An object of the contract's files, read member by member; a member that nobody reads is a mistake in the file.
+/// An object of the contract's files, read member by member. An unread member is a mistake in the file.
 final class ContractObject {
     private let value: JSONValue
     private let place: String
@@ -39,14 +39,14 @@ final class ContractObject {
         return Int(number)
     }
 
-    /// Absent is false.
+    /// The member as a Boolean; false if absent.
     func bool(_ key: String) throws -> Bool {
         guard let value = self.optional(key) else { return false }
         guard let bool = value.bool else { throw self.wrong(key) }
         return bool
     }
 
-    /// Absent is none.
+    /// The elements of the member; empty if absent.
     func elements(_ key: String) throws -> [JSONValue] {
         guard let value = self.optional(key) else { return [] }
         guard let elements = value.array else { throw self.wrong(key) }
@@ -76,7 +76,6 @@ final class ContractObject {
         try self.optional(key).map { try ContractObject($0, at: "\(self.place)/\(key)") }
     }
 
-    /// One of the cases of an enumeration.
     func choice<Value: RawRepresentable<String>>(_ text: String) throws -> Value {
         guard let value = Value(rawValue: text) else {
             throw ContractFault("\(self.place): \(text) is no \(Value.self)")

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// One call: one object of the contract.
+/// One call of the contract.
 package struct Endpoint: Sendable {
     package enum Service: String, Sendable {
         /// Kii's REST API, below `/api`.
@@ -12,7 +12,7 @@ package struct Endpoint: Sendable {
     }
 
     package enum Auth: String, Sendable {
-        /// No `Authorization`: what proves the caller is in the body.
+        /// No `Authorization`: the body proves the caller's identity.
         case none
         /// `Basic` with the app's ID and key.
         case app
@@ -27,45 +27,45 @@ package struct Endpoint: Sendable {
     package var method: String
     /// The path below the service's root, with `{name}` for parameters and choices.
     package var path: String
-    /// Whether HEAD is asked for as well.
+    /// Whether the call also exists with HEAD.
     package var hasHead: Bool
     /// Further paths with the same meaning.
     package var alsoAt: [String]
     package var service: Service
     package var auth: Auth
-    /// Whether the credentials may be absent where the path names the app.
+    /// Whether the credentials may be absent if the path names the app.
     package var needsNoCredentials: Bool
-    /// Whose credentials they have to be.
+    /// The required owner of the credentials.
     package var who: String?
-    /// The client's methods, as ``KiiClient`` has them.
+    /// The methods of ``KiiClient`` that make the call.
     package var client: [String]
-    /// Why the client has none.
+    /// The reason for a call without a method of ``KiiClient``.
     package var withoutClient: String?
     package var request: Request
     package var replies: [Reply]
-    /// The statuses that a client takes for success: those of the replies, and those where Kii's pages disagree.
+    /// The statuses that the client accepts as success: the replies' own, and others where Kii's pages disagree.
     package var accepted: [Int]
     package var errors: [NamedError]
-    /// Which of Kii's pages says so.
+    /// The page of Kii's documentation that describes the call.
     package var source: String
 
     package struct Request: Sendable {
         package var query: [Member] = []
-        /// What the body may be sent as; the client sends the first.
+        /// The accepted media types of the body; the client sends the first.
         package var mediaTypes: [String] = []
-        /// Whether any other media type, or none, will do as well.
+        /// Whether the emulator accepts any other media type, and none.
         package var takesAnyMediaType = false
-        /// Whether there may be none.
+        /// Whether the media type may be absent.
         package var needsNoMediaType = false
         package var members: [Member] = []
-        /// What further members may be there; `nil` when none.
+        /// The further members that the body may have; `nil` if none.
         package var open: String?
         /// Further rules, each a sentence.
         package var rules: [String] = []
         package var sample: JSONValue?
-        /// The body is there and has no bytes and no media type.
+        /// Whether the body must be empty, without a media type.
         package var isEmpty = false
-        /// What the body is when it is not JSON.
+        /// The content of a body that is not JSON.
         package var bytes: String?
     }
 
@@ -81,13 +81,13 @@ package struct Endpoint: Sendable {
         package var status: Int
         package var when: String?
         package var mediaType: String?
-        /// Fields that are there.
+        /// The names of the headers that the reply has.
         package var headers: [String]
         package var sample: JSONValue?
         /// Names of members of the sample that may be absent.
         package var optional: Set<String>
     }
 
-    /// Whether the client has to have it.
+    /// Whether ``KiiClient`` must have the call.
     package var bindsClient: Bool { self.withoutClient == nil && self.service != .emulator }
 }

@@ -1,12 +1,12 @@
 package import KiiPushCore
 
-/// Compares a value with a sample: the same members of the same JSON types, all the way down.
+/// Compares a value with a sample: equal members with equal JSON types at every depth.
 package enum JSONShape {
-    /// How `value` differs from `sample`, as pointers with words; empty when it does not.
+    /// The differences of `value` from `sample`, each a pointer with words; empty if there are none.
     ///
     /// - Parameters:
-    ///   - value: What was received.
-    ///   - sample: What the contract shows; an array's elements are compared with its first one.
+    ///   - value: The received value.
+    ///   - sample: The contract's sample. Every element of an array is compared with the first element of the sample.
     ///   - optional: Names of members that may be absent or null.
     package static func differences(
         of value: JSONValue,

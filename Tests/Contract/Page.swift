@@ -1,4 +1,4 @@
-/// A page of `Documentation` that is made from the contract.
+/// A page of `Documentation` that is generated from the contract.
 package struct Page: Sendable {
     /// The file's name.
     package var name: String
@@ -12,7 +12,6 @@ package struct Page: Sendable {
     static let notice = "<!-- Made from Documentation/contract by script/contract; changes belong there. -->"
 }
 
-/// A table of Markdown.
 struct MarkdownTable {
     private var lines: [String]
 

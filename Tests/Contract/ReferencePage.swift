@@ -1,7 +1,7 @@
 import KiiPushCore
 
 extension Contract {
-    /// The reference: every call with its request, replies and errors, and the error table.
+    /// The reference page: every call with its request, replies and errors, and the error table.
     var referencePage: String {
         var text = """
             # The REST API
@@ -123,6 +123,6 @@ extension Contract {
 }
 
 extension Endpoint {
-    /// The path with what precedes it at services other than the REST API.
+    /// The path, with the service's root in front unless the service is the REST API.
     var fullPath: String { self.service == .api ? self.path : "/\(self.service.rawValue)\(self.path)" }
 }

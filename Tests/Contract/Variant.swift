@@ -1,7 +1,7 @@
-/// A call with every choice of its path made, such as "create a topic" in a user's scope.
+/// A call with one choice made for each alternative of its path, such as "create a topic" in a user's scope.
 package struct Variant: Sendable, CustomStringConvertible {
     package var endpoint: Endpoint
-    /// The label taken for each choice's name.
+    /// The chosen label for each choice's name.
     package var labels: [String: String]
     /// The path with parameters only.
     package var path: String
@@ -23,7 +23,7 @@ package struct Variant: Sendable, CustomStringConvertible {
 }
 
 extension Contract {
-    /// `endpoint` with each possible combination of its path's choices.
+    /// One variant for each possible combination of choices in the path of `endpoint`.
     package func variants(of endpoint: Endpoint) -> [Variant] {
         var variants = [Variant(endpoint: endpoint, labels: [:], path: endpoint.path)]
         for choice in self.choices where endpoint.path.contains("{\(choice.name)}") {
@@ -39,7 +39,6 @@ extension Contract {
         return variants
     }
 
-    /// All calls in all their variants.
     package var variants: [Variant] { self.endpoints.flatMap { self.variants(of: $0) } }
 
     /// Every method and path that the cloud has, as `PUT /api/apps/{}/topics/{}`.
@@ -54,7 +53,7 @@ extension Contract {
         return routes
     }
 
-    /// A method and a path without its parameters' names, which are everybody's own.
+    /// A method and a path whose parameters have no names, because each side names them differently.
     package static func route(_ method: String, _ path: String) -> String {
         let segments = path.split(separator: "/").map { $0.hasPrefix("{") ? "{}" : String($0) }
         return "\(method) /\(segments.joined(separator: "/"))"

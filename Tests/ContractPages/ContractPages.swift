@@ -1,7 +1,7 @@
 import Contract
 import Foundation
 
-/// Writes the pages of `Documentation` that are made from the contract.
+/// Writes the generated pages of `Documentation`.
 @main
 struct ContractPages {
     static func main() {

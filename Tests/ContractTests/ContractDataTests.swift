@@ -3,7 +3,7 @@ import Foundation
 import KiiPushCore
 import Testing
 
-/// The contract's files say what they mean, and nothing twice.
+/// Consistency of the contract's files.
 @Suite struct ContractDataTests {
     private let contract: Contract
 
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// The kinds of messages in samples are those that the emulator writes.
+    /// Every kind of message in a sample is one of the emulator's.
     @Test func samplesNameKindsThatThereAre() throws {
         let file = Contract.documentation.deletingLastPathComponent()
             .appending(path: "Sources/KiiPushEmulator/Cloud/Push/LoggedMessage.swift")
@@ -69,7 +69,7 @@ import Testing
         for kind in kinds { #expect(source.contains(" = \(kind.text)"), "\(kind.text)") }
     }
 
-    /// The codes that the library names are in the table, each with the status that its documentation names.
+    /// Every code that the library names is in the error table, with the status that the docstring names.
     @Test func theCodesOfTheLibraryAreInTheTable() throws {
         let file = Contract.documentation.deletingLastPathComponent()
             .appending(path: "Sources/KiiPushCore/Cloud/KiiErrorCode.swift")
@@ -80,7 +80,8 @@ import Testing
         #expect(codes.subtracting(self.contract.errors.map { "\($0.status) \($0.code)" }) == [])
     }
 
-    /// The codes of the emulator are in the table; those of its page, which is no part of the cloud, in the page's document.
+    /// The error table has the codes of the emulator's cloud. The page of the emulator documents the codes of the
+    /// inspector.
     @Test func theTableHasEveryCodeOfTheEmulator() throws {
         let folder = Contract.documentation.deletingLastPathComponent().appending(path: "Sources/KiiPushEmulator")
         let known = Set(self.contract.errors.map { $0.code })
@@ -97,13 +98,13 @@ import Testing
                 seen.insert(String(match.output.1))
             }
         }
-        // It has all of them, but for those that come by a fault alone.
+        // The emulator returns the remaining codes only because of a fault.
         #expect(known.subtracting(seen).count < 20, "\(known.subtracting(seen).sorted())")
     }
 }
 
 extension JSONValue {
-    /// The contract's name for the type of a value.
+    /// The contract's name for the value's type.
     fileprivate var typeName: String {
         switch self.kind {
         case .null: "null"

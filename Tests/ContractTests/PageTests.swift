@@ -2,7 +2,7 @@ import Contract
 import Foundation
 import Testing
 
-/// The pages are what the contract's files make; `script/contract` writes them anew.
+/// The pages equal the generated text; `script/contract` writes them.
 @Suite struct PageTests {
     @Test(arguments: Page.all.map { $0.name })
     func thePageIsMadeFromTheContract(name: String) throws {

@@ -3,7 +3,6 @@ import Testing
 @testable import KiiPushActivation
 @testable import KiiPushCore
 
-/// The lines between an activator and its program.
 @Suite struct ActivationMessageTests {
     private let message = ActivationMessage(
         id: 7, attempt: 2, timeRemaining: .milliseconds(29_999), userAction: nil, installationID: "i1",

@@ -4,7 +4,7 @@ import Testing
 @testable import KiiPushActivation
 @testable import KiiPushCore
 
-/// Which message goes to the process, and when it is started and ended.
+/// The queue's orders: messages for the process, and its start and end.
 @Suite struct ActivationQueueTests {
     private typealias Entry = ActivationQueue.Entry
 
@@ -49,7 +49,7 @@ import Testing
         for number in 1...2 { queue.deliver(Self.entry(number, until: 60), now: Self.instant(0)) }
         queue.received(.late(id: 1), now: Self.instant(30))
         #expect(queue.takeOrders() == [.start(with: 1), .send(2)])
-        // Anything but a success changes nothing.
+        // After the deadline, only a success counts.
         queue.received(.verdict(id: 1, .result(.failed)), now: Self.instant(31))
         queue.received(.verdict(id: 1, .result(.newData)), now: Self.instant(31))
         queue.received(.verdict(id: 1, .result(.newData)), now: Self.instant(31))
@@ -117,7 +117,7 @@ import Testing
     @Test func whatComesWhenTheProgramHasEndedStartsItAgain() {
         var queue = self.queue()
         for number in 1...2 { queue.deliver(Self.entry(number), now: Self.instant(0)) }
-        // Its last words are heard when it is known to have ended.
+        // The queue reads the process's last lines before it learns of the end.
         queue.inputClosed()
         queue.received(.verdict(id: 1, .result(.newData)), now: Self.instant(1))
         queue.ended(.exited(0), now: Self.instant(1))

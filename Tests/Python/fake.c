@@ -1,4 +1,4 @@
-/* The C interface without a cloud, for the tests of the package: they deliver messages and see what was answered. */
+/* The C interface without a cloud. The tests of the package deliver messages and read the answers. */
 #include "kii_push.h"
 
 #include <pthread.h>
@@ -56,7 +56,7 @@ static uint64_t add(int kind, uint64_t runtime) {
     return last;
 }
 
-/* The checks that every function begins with; leaves the lock taken where it succeeds. */
+/* The checks at the beginning of every function. On success, the caller holds the lock. */
 static int32_t begin(uint64_t handle, int kind, kii_push_error *error) {
     if (owner && owner != getpid()) return fail(error, KII_PUSH_E_FORKED, "the process is a fork");
     pthread_mutex_lock(&lock);
@@ -167,7 +167,7 @@ EXPORT int32_t kii_push_stop(kii_push_agent agent, kii_push_error *error) {
     return end(0, NULL, NULL);
 }
 
-/* Whether the agent has stopped, which it has not while its handlers have not answered. */
+/* Whether the agent has stopped. An agent with an unanswered handler has not stopped. */
 static bool has_stopped(uint64_t agent) {
     if (slots[agent].runs) return false;
     for (uint64_t i = 1; i <= last; i++)
@@ -288,23 +288,23 @@ EXPORT int32_t kii_push_send(
     return end(0, NULL, NULL);
 }
 
-/* ---- what the tests do ---- */
+/* ---- functions for the tests ---- */
 
-/* What the library was given last, and the last reason of a failure or a rejection. */
+/* The last arguments of the program, and the last reason of a failure or a rejection. */
 EXPORT const char *fake_passed(void) { return passed; }
 EXPORT const char *fake_reason(void) { return reason; }
 EXPORT void fake_fail_next(int code, int status) { next_code = code, next_status = status; }
 EXPORT void fake_set_grace(int milliseconds) { grace = milliseconds; }
 EXPORT void fake_set_api(uint32_t number) { api = number; }
 
-/* Ends kii_push_run: below zero with 0. */
+/* Ends kii_push_run with `status`; a negative status ends it with 0. */
 EXPORT void fake_end_run(int status) {
     pthread_mutex_lock(&lock);
     run_status = status;
     end(0, NULL, NULL);
 }
 
-/* The agent made last stops by itself, at once or when it is started. */
+/* Makes the newest agent stop by itself, at once or at its start. */
 EXPORT void fake_end_agent(int code) {
     pthread_mutex_lock(&lock);
     for (uint64_t i = last; i; i--)
@@ -328,7 +328,7 @@ static void *deliver(void *argument) {
         delivery->observer(delivery->observer_context, event, strlen(event));
     }
     int result = delivery->handler(delivery->context, &message);
-    /* What the handler has kept of it is garbage from now on. */
+    /* A pointer that the handler has kept now points to garbage. */
     memset(delivery->payload, '#', message.payload_length);
     pthread_mutex_lock(&lock);
     delivery->has_returned = true;
@@ -337,7 +337,7 @@ static void *deliver(void *argument) {
     return NULL;
 }
 
-/* Delivers a message on a thread of its own to the agent made last, and returns its number. */
+/* Delivers a message to the newest agent, on a new thread. Returns the message's number. */
 EXPORT uint64_t fake_deliver(const char *payload) {
     pthread_mutex_lock(&lock);
     uint64_t agent = last;
@@ -357,7 +357,7 @@ EXPORT uint64_t fake_deliver(const char *payload) {
     return number;
 }
 
-/* Waits for the answer of a message: a kii_push_result, 3 for a rejection, -1 for none within a minute. */
+/* Waits for the answer to a message: a kii_push_result, 3 for a rejection, -1 without an answer within a minute. */
 EXPORT int fake_answer(uint64_t number) {
     pthread_mutex_lock(&lock);
     struct timespec until = after(60000);

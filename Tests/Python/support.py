@@ -11,7 +11,7 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-# A shell has its jobs in the background ignore ^C, which the programs of the tests would inherit.
+# A shell makes background jobs ignore SIGINT, and the tests' programs would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +37,7 @@ subprocess.run(
 os.environ["KII_PUSH_LIBRARY"] = str(FAKE)
 sys.path.insert(0, str(PACKAGE))
 
-# The same library a second time: its functions for the tests. ctypes lets other threads run meanwhile.
+# The functions of the fake library for tests. `ctypes` releases the interpreter's lock during a call.
 fake = ctypes.CDLL(str(FAKE))
 fake.fake_passed.restype = ctypes.c_char_p
 fake.fake_reason.restype = ctypes.c_char_p

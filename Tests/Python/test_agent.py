@@ -60,7 +60,7 @@ class HandlerTests(AgentTestCase):
                 self.assertEqual(deliver(), FAILED)
             self.assertIn("Traceback", logs.output[0])
             self.assertIn(type(error).__name__, logs.output[0])
-            # The dead letter has it, too.
+            # The dead letter has the exception's text too.
             self.assertEqual(fake.fake_reason().decode(), ": ".join(filter(None, [type(error).__name__, str(error)])))
 
     def test_exception_without_a_text_has_failed(self) -> None:
@@ -106,7 +106,7 @@ class HandlerTests(AgentTestCase):
             raise ValueError("broken")
 
         def forget(record: logging.LogRecord) -> bool:
-            # An exception's traceback holds the message.
+            # The exception's traceback keeps the message alive.
             record.msg, record.args, record.exc_info = record.getMessage(), None, None
             return True
 
@@ -159,7 +159,7 @@ class HandlerTests(AgentTestCase):
         message = kept[0]
         self.assertEqual((message["topic"], message["when"], message["msg"]), ("alerts", 7, "hi"))
         self.assertEqual((message["to"], message["aps"]), ("alerts", {"badge": 1}))
-        # A member of that name is the sender's own; one of the wrong type is no field of Kii's.
+        # "type": null is the sender's member, and "su" has the wrong type: neither becomes a field of Kii's.
         self.assertIsNone(message["type"])
         self.assertNotIn("objectScopeUserID", message.fields)
         for payload in ['{"to":"alerts"}', '{"aps":1,"to":"alerts"}']:
