@@ -3,7 +3,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// When an acknowledgement leaves, and what a redelivery is taken for.
+/// The time of an acknowledgement, and the agent's view of redeliveries.
 @Suite struct AcknowledgementTests {
     @Test func aMessageIsInTheFileBeforeItIsAcknowledged() async throws {
         try await withFakeBroker { broker, runtime, configuration in
@@ -71,7 +71,7 @@ import Testing
                     if message.kind == .duplicate { release.signal() }
                     if case .done = message.kind { break }
                 }
-                // The call's beginning and the second arrival are told from two threads.
+                // Two threads report the start of the call and the second arrival, so their order varies.
                 #expect(kinds.count == 4)
                 #expect(kinds.first == .received && kinds.last == .done(.newData, attempt: 1, isLate: false))
                 #expect(kinds.contains(.started(attempt: 1)) && kinds.contains(.duplicate))
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// With the inbox in memory nothing is left of a handled message but what it is recognised by.
+    /// An inbox in memory keeps only the data of a handled message that identify its redelivery.
     @Test(arguments: [PushRuntime.Configuration.Inbox.file, .memory])
     func aRedeliveryOfAHandledMessageStartsNothing(inbox: PushRuntime.Configuration.Inbox) async throws {
         try await withTemporaryDirectory { directory in
@@ -95,7 +95,7 @@ import Testing
                 try await whileRunning(agent) {
                     try await broker.bring([.message(7, packetID: 5), .message(8, packetID: 6)])
                     _ = await handler.next(2)
-                    // The first once more; and one of the length of the second that is another.
+                    // The redelivery of message 7, and a new message as long as message 8.
                     let second = try await broker.bring([
                         .message(7, packetID: 5, duplicate: true), .message(9, packetID: 6, duplicate: true),
                     ])
@@ -107,8 +107,8 @@ import Testing
         }
     }
 
-    /// Forty messages with the same bytes, one of them taken before the cut: all forty reach the handler, and the one
-    /// whose acknowledgement was lost is recognised.
+    /// Forty messages have equal bytes, and the broker loses one acknowledgement. All forty reach the handler, and the
+    /// agent recognises the redelivery.
     @Test func fortyEqualMessagesStayForty() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let handler = RecordingHandler()
@@ -118,13 +118,15 @@ import Testing
                 try await broker.play { broker in
                     let first = try broker.acceptSession()
                     try first.send(.message(7, packetID: 11))
-                    // Received, stored and acknowledged; the broker goes away without having read that.
+                    // The agent has stored and acknowledged the message. The broker disconnects without processing the
+                    // acknowledgement.
                     _ = try first.receiveAcknowledgements(1)
                 }
                 try await broker.play { broker in
                     let second = try broker.acceptSession()
                     for identifier in 11...50 {
-                        // mosquitto marks what was queued before a reconnect as duplicate, received or not.
+                        // After a reconnection mosquitto marks all queued messages as duplicates, even those that it
+                        // never sent before.
                         try second.send(.message(7, packetID: UInt16(identifier), duplicate: true))
                     }
                     #expect(try second.receiveAcknowledgements(40) == (11...50).map(UInt16.init))
@@ -155,7 +157,7 @@ import Testing
                     #expect(state.qualityOfService == 0)
                     break
                 }
-                // The state said that there was a session, and the broker knew of none.
+                // The agent's file has a session, and the broker reports none.
                 #expect(isLost)
                 withExtendedLifetime(connection) {}
             }
@@ -184,7 +186,8 @@ import Testing
                     }
                     #expect(try connection.receiveAcknowledgements(4) == [1, 2, 3, 4])
                 }
-                // A command is given up on when its turn has come, so its event may be later than the next message's.
+                // A command waits for its turn before it becomes a dead letter, so its event may follow the next
+                // message's.
                 var dead: [Int64: String] = [:]
                 for await event in events {
                     guard case .message(let message) = event, case .dead(let reason, _) = message.kind

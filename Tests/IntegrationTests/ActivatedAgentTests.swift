@@ -8,9 +8,9 @@ import Testing
 @testable import KiiPushActivation
 @testable import KiiPushCore
 
-/// A program with this library that is started for messages.
+/// Programs with this library that an agent starts for messages.
 @Suite(.ownThreads) struct ActivatedAgentTests {
-    /// The numbers that the example program has noted, in its order.
+    /// The message numbers in the example program's journal, in order.
     private func noted(_ journal: String) -> [Int] {
         let text = (try? String(contentsOfFile: journal, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").compactMap { $0.split(separator: " ").first.flatMap { Int($0) } }
@@ -32,13 +32,13 @@ import Testing
             await activator.stop()
             #expect(await report.nextStart() != nil)
             #expect(await report.nextEnd() == "exit status 0")
-            // One source: in their order.
+            // All messages have one source, so their order is kept.
             #expect(self.noted(journal) == Array(1...20))
         }
     }
 
-    /// A program with this library, and a shell that answers by lines and ends now and then with what it says not being
-    /// about the message that it has got by then.
+    /// Two programs: one with this library, and a shell that answers with lines. The shell sometimes exits after an
+    /// answer, while the next message may already be on its way.
     @Test(arguments: ["library", "shell"], [UInt64(1), 2])
     func nothingIsLostThoughTheProgramIsKilledAtRandom(program: String, seed: UInt64) async throws {
         try await withActivationStage { stage in
@@ -59,15 +59,16 @@ import Testing
             try await stage.play(program == "shell" ? shell : stage.example(journal: journal)) { events, report in
                 let killer = Task {
                     var random = SeededGenerator(seed: seed)
-                    // Fewer than there are attempts, so that none of the messages is given up on, however little each
-                    // program comes to. The shell does nothing else for the first half of these kills.
+                    // There are fewer kills than attempts, so no message becomes a dead letter even if each process
+                    // handles nothing. During the first half of the kills the shell only sleeps.
                     while kills.withLock({ $0 }) < ActivationStage.attempts / 2,
                         let processID = await report.nextStart()
                     {
-                        // Amid its start, its first messages or many of them.
+                        // The kill hits the start of the process, its first messages, or a later one.
                         let longest = 60_000
                         try await Task.sleep(for: .microseconds(Int.random(in: 0...longest, using: &random)))
-                        // The group, which is its own as long as it is not reaped.
+                        // The process leads its group. The group's number stays reserved until the agent has reaped the
+                        // process.
                         guard kill(-processID, SIGKILL) == 0 else { continue }
                         let count = kills.withLock { kills in
                             kills += 1
@@ -83,7 +84,7 @@ import Testing
                     for number in 1...total {
                         try connection.send(.message(number, packetID: UInt16(number)))
                         _ = try connection.receiveAcknowledgements(1)
-                        // On a busy machine all would be handled before the killer is.
+                        // This wait lets the killer run on a busy machine, before all messages are handled.
                         if number == 20 { #expect(hasKilled.wait(timeout: .now() + 600) == .success) }
                     }
                     return connection
@@ -115,7 +116,7 @@ import Testing
         }
     }
 
-    /// As it does in the process that holds the connection: until the next attempt, which is far away.
+    /// As in the process with the connection, a late success counts until the next attempt, here in ten minutes.
     @Test func aSuccessAfterTheDeadlineCountsFromAnActivatedProgramAsWell() async throws {
         try await withActivationStage(deadline: .seconds(3), pause: .seconds(600)) { stage in
             let journal = "\(stage.directory)/journal"
@@ -136,11 +137,11 @@ import Testing
         }
     }
 
-    /// A channel from a descriptor that the closure is given the other end of.
+    /// A channel on one end of a socket pair; `body` gets the other end.
     private func channel(_ body: (FileDescriptor) -> Void) throws -> LaunchChannel {
         let (ours, theirs) = try FileDescriptor.connectedPair()
         body(ours)
-        // The channel closes what it was given, and so does the owner.
+        // `LaunchChannel` and `FileDescriptor` each close a descriptor, so the channel gets a duplicate.
         return try LaunchChannel(descriptor: dup(theirs.number))
     }
 
@@ -203,7 +204,7 @@ import Testing
                 #expect(call.context.messageID == 7)
                 #expect(call.context.attempt == 2)
                 #expect(call.context.userAction == .custom("reply"))
-                // Not a new 30 s of its own.
+                // The deadline is the activator's 5 s, and not the program's own 30 s.
                 #expect(call.context.timeRemaining <= .seconds(5))
                 #expect(await ActivationStage.happens(7, in: events) { $0 == .handedBack(.failed) } != nil)
                 let error = await #expect(throws: PushAgentError.self) { try await second.run() }
@@ -218,7 +219,7 @@ import Testing
         }
     }
 
-    /// An agent in a program that was started for message 7.
+    /// A program with an agent, started for message 7.
     private struct Launched {
         /// The activator's end of the socket.
         let ours: FileDescriptor
@@ -249,7 +250,7 @@ import Testing
         }
     }
 
-    /// The message that starts a program says how the badge begins, and is older than what the program sets before it runs.
+    /// The message that started the program has an older badge than the one that the program sets before it runs.
     @Test func theFirstMessageLeavesTheBadgeThatTheProgramHasSet() async throws {
         try await withTemporaryDirectory { directory in
             let launched = try Launched(in: directory, badge: 2)
@@ -263,13 +264,13 @@ import Testing
                 try Launched.send(8, badge: 5, to: launched.ours)
                 #expect(await handler.next(1).map(\.context.messageID) == [8])
             }
-            // The only number since.
+            // No other badge came in between.
             #expect(await badges.next() == 5)
             await launched.runtime.shutdown()
         }
     }
 
-    /// More lines than the socket takes: setting the badge waits for nobody, and nothing is lost.
+    /// `setBadge` does not block although the lines exceed the socket's buffer, and no line is lost.
     @Test func nobodyWaitsForAnActivatorThatDoesNotRead() async throws {
         try await withTemporaryDirectory { directory in
             let launched = try Launched(in: directory, badge: 0)
@@ -295,13 +296,13 @@ import Testing
         }
     }
 
-    /// What it has not taken is given up when the program ends.
+    /// At its end, the program drops the lines that the activator has not read.
     @Test func anActivatorThatStandsStillHoldsUpNoEnd() async throws {
         try await withTemporaryDirectory { directory in
             let launched = try Launched(in: directory, badge: 0) { $0.shutdownGrace = .milliseconds(1) }
-            // More than the socket takes.
+            // These lines exceed the socket's buffer.
             for number in 1...50_000 { launched.agent.setBadge(number) }
-            // Returns when the agent has ended.
+            // `whileRunning` returns only after the agent has ended.
             let calls = try await whileRunning(launched.agent) { await launched.handler.next(1) }
             #expect(calls.map(\.context.messageID) == [7])
             await launched.runtime.shutdown()

@@ -4,16 +4,16 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The recorded sequences of the launch detection document, with a program that an activator starts. The activator's process
-/// presents; the program gets what the user does.
+/// The sequences recorded in the launch detection document, for a program that an activator starts. The activator's
+/// process presents alerts; the program gets the user's responses.
 @Suite struct ActivatedOpeningTests {
     private static let dinner = #"{"aps":{"alert":"Dinner"}}"#
     private static let supper = #"{"aps":{"alert":"Supper","content-available":1}}"#
 
-    /// What a test sees and does.
+    /// The presenting process, its connection and the program's journal.
     private final class Scene: Sendable {
         let presenter: RecordingPresenter
-        /// The presenting process's, which follows the program's.
+        /// The lifecycle in the presenting process, which follows the program's lifecycle.
         let lifecycle: AgentLifecycle
         private let connection: FakeConnection
         private let events: AsyncStream<PushEvent>
@@ -31,7 +31,6 @@ import Testing
             self.journal = journal
         }
 
-        /// Sends a message.
         func send(_ payload: String) async throws {
             let id = self.sent.withLock { sent in
                 sent += 1
@@ -47,7 +46,6 @@ import Testing
             }
         }
 
-        /// Waits until the program has answered a message.
         func isDone() async {
             _ = await firstEvent(self.events) { event in
                 guard case .message(let message) = event, case .done = message.kind else { return false }
@@ -55,14 +53,15 @@ import Testing
             }
         }
 
-        /// Has the program call a function of its lifecycle, and waits until the presenting process knows.
+        /// Makes the program call a function of its lifecycle, and waits until the presenting process has the new
+        /// state.
         func call(_ function: String, until state: LifecycleState) async throws {
             try await self.send(#"{"do":"\#(function)"}"#)
             await self.isDone()
             for await current in self.lifecycle.states where current == state { return }
         }
 
-        /// What the program was told, in order.
+        /// The calls that the program got, in order.
         func calls() throws -> [String] {
             try String(contentsOfFile: self.journal, encoding: .utf8).split(separator: "\n").map { String($0) }
         }
@@ -135,7 +134,8 @@ import Testing
             try await scene.call("willEnterForeground", until: .inactive)
             try await scene.call("didBecomeActive", until: .active)
             try await scene.call("willResignActive", until: .inactive)
-            // Not presented, since the program is in the foreground: its reception ends it.
+            // The program is in the foreground, so the alert is not presented, and its handler's answer ends the
+            // message.
             try await scene.send(Self.dinner)
             await scene.isDone()
             try await scene.call("didBecomeActive", until: .active)
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    /// An action of the background form brings nothing forward, and nothing counts as opened.
+    /// A background action does not bring the program to the front, and opens nothing.
     @Test func aBackgroundActionLeavesTheProgramWhereItIs() async throws {
         try await self.withScene { scene in
             try await scene.send(Self.dinner)

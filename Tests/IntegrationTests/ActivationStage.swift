@@ -4,17 +4,17 @@ import KiiPushActivation
 import KiiPushCore
 import TestSupport
 
-/// An agent that starts a program for its messages, and what is seen of it.
+/// A test with an agent that starts a program for its messages.
 struct ActivationStage: Sendable {
     let directory: String
     let broker: FakeBroker
     let runtime: PushRuntime
     let configuration: PushAgent.Configuration
 
-    /// How often a message is tried, and a program that is killed started again.
+    /// The number of attempts of a message.
     static let attempts = 80
 
-    /// What an activator reported, one after the other.
+    /// The events of an activator, in order.
     final class Report: Sendable {
         let events: AsyncStream<Activator.Event>
         private let continuation: AsyncStream<Activator.Event>.Continuation
@@ -23,7 +23,7 @@ struct ActivationStage: Sendable {
 
         func add(_ event: Activator.Event) { self.continuation.yield(event) }
 
-        /// The next event that `read` makes something of.
+        /// Waits for the next event for which `read` returns a value.
         func next<Value>(_ read: (Activator.Event) -> Value?) async -> Value? {
             for await event in self.events {
                 if let value = read(event) { return value }
@@ -40,18 +40,18 @@ struct ActivationStage: Sendable {
         }
     }
 
-    /// A shell as the program.
+    /// A configuration with a shell script as the program.
     static func shell(_ script: String, _ change: (inout Activator.Configuration) -> Void = { _ in })
         -> Activator.Configuration
     {
         var configuration = Activator.Configuration(command: ["/bin/bash", "-c", script])
-        // Nothing but what a test is about ends a program on a busy machine.
+        // Long patience, so that a busy machine does not end the program.
         configuration.terminationGrace = .seconds(600)
         change(&configuration)
         return configuration
     }
 
-    /// The example program, which appends to `journal`.
+    /// A configuration with the example program, which appends to `journal`.
     func example(journal: String) -> Activator.Configuration {
         var configuration = Activator.Configuration(
             command: [productsDirectory.appending(path: "ActivatedAgent").path, journal])
@@ -63,7 +63,7 @@ struct ActivationStage: Sendable {
         return configuration
     }
 
-    /// Runs an agent with this activator until `body` is done, then stops both.
+    /// Runs an agent with the activator until `body` returns, and then stops both.
     func play(
         _ configuration: Activator.Configuration,
         _ body: @escaping @Sendable (AsyncStream<PushEvent>, Report) async throws -> Void
@@ -82,7 +82,7 @@ struct ActivationStage: Sendable {
         await activator.stop()
     }
 
-    /// Waits until this has happened to a message.
+    /// Waits for an event of the message that `isWanted` accepts.
     static func happens(
         _ messageID: Int64 = 1, in events: AsyncStream<PushEvent>, _ isWanted: (MessageEvent.Kind) -> Bool
     ) async -> MessageEvent.Kind? {
@@ -98,7 +98,7 @@ struct ActivationStage: Sendable {
     }
 }
 
-/// Runs `body` with a stage; handlers have `deadline`, and a message is tried again after `pause`.
+/// Runs `body` with a stage. Handlers have `deadline`, and a retry comes after `pause`.
 func withActivationStage(
     deadline: Duration = .seconds(600), pause: Duration = .milliseconds(1),
     _ body: (ActivationStage) async throws -> Void

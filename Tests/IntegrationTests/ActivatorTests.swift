@@ -5,7 +5,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Programs that are started for messages, and what they can do wrong.
+/// Programs that an activator starts for messages, and their mistakes.
 @Suite struct ActivatorTests {
     private typealias Kind = MessageEvent.Kind
 
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// What becomes of one message.
+    /// Sends one message and returns the kind of its outcome.
     private func outcome(
         of configuration: Activator.Configuration, deadline: Duration = .seconds(600)
     ) async throws -> Kind? {
@@ -47,7 +47,7 @@ import Testing
             .failed(
                 attempt: 1, .threw("the program ended without an answer: signal 9"), retryAfter: .milliseconds(1))
         ),
-        // A line that is no answer does not count, nor does what it leaves running.
+        // Lines that are no answers do not count. The remaining `sleep` does not hold the outcome up.
         (
             #"echo nonsense >&3; head -c 100000 /dev/zero >&3; sleep 1 & exit 10"#,
             .done(.noData, attempt: 1, isLate: false)
@@ -55,7 +55,7 @@ import Testing
         ("cat /dev/zero >&3; exit 10", .done(.noData, attempt: 1, isLate: false)),
         (#"printf '{"id":1,"result":"noData"}\n' >&3; cat <&3"#, .done(.noData, attempt: 1, isLate: false)),
         (#"printf '{"id":1,"result":"reject","reason":"no"}\n' >&3; exit 0"#, .dead(.rejected("no"), attempt: 1)),
-        // Closing the descriptor is no answer.
+        // Closing the descriptor is no answer; the exit status is.
         ("exec 3>&-; exit 10", .done(.noData, attempt: 1, isLate: false)),
     ])
     private func whatAProgramSaysIsTheVerdict(script: String, expected: Kind) async throws {
@@ -103,19 +103,19 @@ import Testing
                 #expect(await ActivationStage.happens(in: events, Self.isOutcome) != nil)
                 let second = await report.nextStart()
                 #expect(first != second)
-                // Reaped: no zombie is left.
+                // The activator has reaped the first process, so no zombie is left.
                 #expect(first.map { kill($0, 0) } == -1)
                 withExtendedLifetime(kept) {}
             }
         }
     }
 
-    /// It has no more to hear, and goes on with something else.
+    /// Such a program wants no more messages, and goes on with other work.
     @Test(.timeLimit(.minutes(1))) func aProgramThatHasClosedItsEndIsSentNothingMore() async throws {
         try await withActivationStage { stage in
             let (closed, end) = ("\(stage.directory)/closed", "\(stage.directory)/end")
             for path in [closed, end] { try #require(mkfifo(path, 0o600) == 0) }
-            // Each waits for the other where it opens a pipe.
+            // Opening a pipe waits for the other side, so the pipes synchronise the script and the test.
             let script = """
                 read -r line <&3
                 [[ $line == '{"id":1,'* ]] || exit 10
@@ -172,7 +172,7 @@ import Testing
 
     @Test func whatWasLeftRunningIsEndedBeforeTheProgramIsStartedAgain() async throws {
         try await withActivationStage { stage in
-            // What an earlier process started and did not live to see end.
+            // An orphan, as of an agent that was killed before its program ended.
             var launch = ChildProcess.Launch(["/bin/sleep", "1000"])
             launch.environment = [:]
             let left = try ChildProcess(launch)
@@ -201,7 +201,7 @@ import Testing
     @Test func aProcessFileOfAnotherProcessEndsNobody() async throws {
         try await withActivationStage { stage in
             let file = "\(stage.directory)/process"
-            // This very process, but started at another time.
+            // The file names this process with another start time.
             let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
             try PrivateFile.replace(file, with: Array("\(getpid()) 1 \(boot)".utf8))
             try await stage.play(ActivationStage.shell("exit 0") { $0.processFile = file }) { events, _ in

@@ -3,11 +3,11 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// An installation that another one of the same user or thing has taken the place of leaves messages behind.
+/// Messages of a former installation, after another installation of the same user or thing has replaced it.
 @Suite struct AdoptionTests {
     @Test func theNextInstallationOfTheSameOwnerHandlesThem() async throws {
         try await withTemporaryDirectory { directory in
-            // What was received is acknowledged, and its handler never answers.
+            // The agent acknowledges all messages, and its handler never answers.
             try await withFakeBroker(in: directory, configure: { $0.shutdownGrace = .zero }) {
                 broker, runtime, configuration in
                 let agent = PushAgent(
@@ -19,14 +19,14 @@ import Testing
             let reader = try InboxReader(stateDirectory: directory)
             let before = try reader.ledger()
             #expect(before.received == 6 && before.done == 0)
-            // The agent's file is another one now: another installation of the same user.
+            // The agent's file now has another installation of the same user.
             try await withFakeBroker(in: directory) { broker, runtime, configuration in
                 let handler = RecordingHandler()
                 let agent = PushAgent(
                     runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
                 let events = agent.events
                 try await whileRunning(agent) {
-                    // To this installation it is another message, whatever the broker says.
+                    // The mark as a duplicate is ignored: for the new installation this is a new message.
                     try await broker.bring([.message(1, packetID: 1, duplicate: true)])
                     let numbers = await handler.next(7).compactMap { $0.message.rawPayload["n"]?.int64 }
                     #expect(numbers.sorted() == [1, 1, 2, 3, 4, 5, 6])
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// The first agent to begin takes over what another one of its user has left, which begins later.
+    /// The first agent adopts the installation of the second agent, which has the same user and starts later.
     @Test func anAgentThatBeginsLaterGetsItsInstallationBackAndKeepsIt() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let folder = "\(runtime.configuration.stateDirectory)/agents"
@@ -91,7 +91,7 @@ import Testing
             let early = PushAgent(
                 runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
             let late = PushAgent(runtime: runtime, configuration: ofLate, handler: handler, reconnect: .quick)
-            // The inbox knows both, and neither receives.
+            // After these two runs the inbox has both installations, and neither agent runs.
             for agent in [early, late] { try await whileRunning(agent) { _ = try await broker.bring([]) } }
             let running = Task { try await early.run() }
             let first = try await broker.bring([])
@@ -107,7 +107,7 @@ import Testing
     }
 }
 
-/// Takes what comes and keeps its answer to itself.
+/// Never answers.
 private final class SilentHandler: RemoteNotificationHandler {
     private let completions = Locked<[FetchCompletion]>([])
 

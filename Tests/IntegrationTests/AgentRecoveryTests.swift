@@ -3,7 +3,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// What an agent makes of another principal, another installation, another topic, and of topics that come late.
+/// Recovery of an agent after a change of its principal, installation or topic, and topics that are created late.
 @Suite struct AgentRecoveryTests {
     private static let targets: [SubscriptionTarget] = [.topic(Topic("alerts")), .bucket(Bucket("readings"))]
 
@@ -13,12 +13,12 @@ import Testing
     ) -> PushAgent {
         let account = KiiAccount.user(name: "alice", password: "pass word", createsIfMissing: true)
         var reconnect = ReconnectPolicy.Configuration()
-        // Every connection counts as a good one, so that only what follows a failure waits for the base delay.
+        // Every connection counts as stable, so only failed attempts wait for the base delay.
         reconnect.stableAfter = .zero
         reconnect.firstDelayAfterPeerLoss = .milliseconds(1)
         reconnect.baseDelay = baseDelay
         reconnect.maximumDelay = baseDelay * 2
-        // Nor is anybody else taken to be there, whose broker is told to close so often.
+        // The tests close many connections; the agent must not assume another receiver because of that.
         reconnect.pattern.closures = .max
         return PushAgent(
             runtime: runtime,
@@ -33,9 +33,9 @@ import Testing
         return admin
     }
 
-    /// Waits until the agent is known by another installation than `old`, and all that was lost by that is told.
+    /// Waits until the agent has a new installation, a connection, and all subscriptions of `targets` again.
     ///
-    /// - Returns: whether the loss of the session was told before the new connection.
+    /// - Returns: whether the agent reported the lost session before the new connection.
     private func recovery(
         _ events: AsyncStream<PushEvent>, from old: Registration, subscribing targets: [SubscriptionTarget]
     ) async -> Bool {
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// Waits for the loss of a session, and says whether it was told before there were so many connections.
+    /// Whether the agent reports a lost session before it has connected `count` times.
     private func isLost(_ events: AsyncStream<PushEvent>, beforeConnecting count: Int = 1) async -> Bool {
         var (isLost, connections) = (false, 0)
         for await event in events {
@@ -111,7 +111,7 @@ import Testing
         return isLost
     }
 
-    /// A base delay for which nothing may wait.
+    /// A base delay that no test may wait for.
     private static let tooLong = Duration.seconds(600)
 
     @Test func anotherTopicIsFollowedAtOnceAndTheLossIsTold() async throws {
@@ -126,7 +126,7 @@ import Testing
                 try await emulator.control("POST", "installations/\(installationID)/rotate")
                 #expect(await self.isLost(events, beforeConnecting: 2))
             }
-            // And once only.
+            // The loss is reported only once.
             let later = agent.events
             try await whileRunning(agent) { #expect(await !self.isLost(later)) }
             await runtime.shutdown()
@@ -145,7 +145,7 @@ import Testing
                 try await agent.register()
                 #expect(await self.isLost(events))
             } else {
-                // The broker may take the old password for a moment yet.
+                // The broker may still accept the old password for a moment.
                 try await whileRunning(agent) { #expect(await self.isLost(events, beforeConnecting: 2)) }
             }
             await runtime.shutdown()
@@ -183,7 +183,7 @@ import Testing
     func aSubscriptionThatCannotBeMadeIsRefusedBeforeAnythingIsSent(target: SubscriptionTarget) async throws {
         try await withTemporaryDirectory { directory in
             let runtime = try PushRuntime(configuration: .init(stateDirectory: "\(directory)/agent"))
-            // Nobody listens there: what is sent fails in another way, or is tried without end.
+            // The port is closed, so a request of the agent would fail with another error, or be retried endlessly.
             let app = KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api")
             let agent = PushAgent(
                 runtime: runtime,
@@ -198,7 +198,7 @@ import Testing
     @Test func membersThatTheAgentSetsItselfAreRefusedBeforeAnythingIsSent() async throws {
         try await withTemporaryDirectory { directory in
             let runtime = try PushRuntime(configuration: .init(stateDirectory: "\(directory)/agent"))
-            // Nobody listens there: what is sent fails in another way, or is tried without end.
+            // The port is closed, so a request of the agent would fail with another error, or be retried endlessly.
             let app = KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api")
             var configuration = PushAgent.Configuration(app: app, account: .pseudoUser)
             configuration.installationMembers = ["payload": "apns", "userID": "u"]

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// What ends a run: what only a person can mend.
+/// Refusals that end a run, because only a person can remove the cause.
 @Suite struct AgentRefusalTests {
     private static let target = SubscriptionTarget.topic(Topic("alerts"))
 
@@ -25,7 +25,7 @@ import Testing
             ])
     }
 
-    /// How often it was refused, as the events say, until it was given up.
+    /// The number of refused subscriptions until the agent gives up.
     private func refusalsUntilGivenUp(_ events: AsyncStream<PushEvent>) async -> Int {
         var refusals = 0
         for await event in events {

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// Stopping, starting again, sharing a runtime, and a broker that goes away.
+/// Stops, restarts, agents that share a runtime, and a broker that disconnects.
 @Suite struct AgentRunTests {
     private func configuration(_ emulator: Emulator, name: String = "default") -> PushAgent.Configuration {
         PushAgent.Configuration(name: name, app: emulator.app, account: .pseudoUser)
@@ -35,7 +35,7 @@ import Testing
                         }
                     }
                 }
-                // The other two have stopped.
+                // The second and the third agent have stopped.
                 try await send(7, to: 0)
                 let calls = await handlers[0].next(1)
                 #expect(calls.first?.message.rawPayload["n"]?.int64 == 7)
@@ -87,15 +87,17 @@ import Testing
                     try connection.deliver(1...1)
                     return connection
                 }
-                // When one message is done, what arrives is delivered without a detour over the store.
+                // After the first verdict, the agent delivers new messages directly, without reading them from the
+                // store.
                 _ = await firstEvent(events) { event in
                     if case .message(let message) = event, case .done = message.kind { true } else { false }
                 }
                 try await broker.play { _ in try connection.deliver(2...6) }
                 for await _ in handler.held { break }
                 handler.answer(when: agent.events)
-                // The stop finds the network thread at work. Were it told before that thread has let go of the agent, the
-                // answer would be given now, and the next call would follow, for which half a second is plenty of time.
+                // The stop arrives while the network thread is busy in this closure. If the agent reported the stop
+                // before the closure ends, the handler would answer now, and the third call would follow within the
+                // half second.
                 #expect(
                     runtime.loop.submit {
                         hold.finish()
@@ -107,7 +109,7 @@ import Testing
         }
     }
 
-    /// Answers the first call, and holds its answer to the next one back until the agent says that it stops.
+    /// Answers the first call. The answer to the second call waits until the agent reports its stop.
     private final class HandlerUntilStop: AsyncRemoteNotificationHandler {
         let calls = Locked(0)
         let third = DispatchSemaphore(value: 0)
@@ -161,7 +163,7 @@ import Testing
                         + "stop that one, or use another state directory")
                 withExtendedLifetime(connection) {}
                 try await process.stop()
-                // The kernel lets go of a lock with the process that had it.
+                // The kernel releases a lock when its process ends.
                 try await self.connects(agent, to: broker)
             }
         }
@@ -229,7 +231,7 @@ extension Sequence {
 }
 
 extension FakeConnection {
-    /// Sends empty messages and takes their acknowledgements.
+    /// Sends messages, each with its acknowledgement.
     fileprivate func deliver(_ identifiers: ClosedRange<UInt16>) throws {
         for identifier in identifiers {
             try self.send(

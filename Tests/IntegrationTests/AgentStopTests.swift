@@ -3,9 +3,9 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A stop is graceful whatever the agent is doing, and comes to its end whatever happens meanwhile.
+/// A stop is graceful in every state of the agent, and always ends.
 @Suite struct AgentStopTests {
-    /// Answers when the agent says that it stops, and not before.
+    /// Answers only after the agent has reported its stop.
     private final class HandlerUntilStop: AsyncRemoteNotificationHandler {
         let (begun, begin) = AsyncStream<Void>.makeStream()
         private let (stops, stop) = AsyncStream<Void>.makeStream()
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// Long enough that nothing in these tests waits for it.
+    /// Delays so long that every wait for one would exceed the test's time limit.
     private static let patient: ReconnectPolicy.Configuration = {
         var configuration = ReconnectPolicy.Configuration()
         configuration.firstDelayAfterPeerLoss = .seconds(6000)
@@ -40,7 +40,7 @@ import Testing
             .counts[state].rows
     }
 
-    /// Runs an agent with a message in its handler, cancels it when `body` returns, and sees the answer stored.
+    /// Cancels an agent with a message in its handler when `body` returns, and expects the answer in the store.
     private func stop(
         _ runtime: PushRuntime, _ agent: PushAgent, _ handler: HandlerUntilStop,
         during body: @escaping @Sendable () async throws -> Void
@@ -69,7 +69,7 @@ import Testing
 
     @Test func aStopWhileTheCloudIsAskedWaitsForTheHandler() async throws {
         try await withFakeBroker { broker, runtime, configuration in
-            // Takes connections and says nothing.
+            // A cloud that accepts connections and never answers.
             let cloud = try FakeBroker()
             var configuration = configuration
             configuration.app = AgentStateFixture.app(at: "http://127.0.0.1:\(cloud.port)/api")
@@ -109,7 +109,7 @@ import Testing
                     )
                     withExtendedLifetime(connection) {}
                 }
-                // The stop waits for what is to be stored, which fails and is to be tried again.
+                // The stop waits for the message, which the agent cannot store and tries to store again.
                 #expect(await firstEvent(events) { if case .stopping = $0 { true } else { false } } != nil)
                 await runtime.shutdown()
                 try await run
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// Another connection in the middle of a transaction on the inbox.
+    /// Another connection that holds a transaction on the inbox.
     private final class WriterInTheWay: Sendable {
         private let path: String
         private let release = DispatchSemaphore(value: 0)

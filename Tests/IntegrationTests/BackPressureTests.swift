@@ -3,7 +3,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Reading from the network stops when too much waits for handlers, and goes on when there is less.
+/// Back-pressure: the agent stops reading from the network while too many messages wait for handlers.
 @Suite struct BackPressureTests {
     private static func publish(_ number: Int, bytes: Int = 60_000) -> MQTTPacket {
         let padding = String(repeating: "x", count: bytes)
@@ -20,7 +20,7 @@ import Testing
         return try PushRuntime(configuration: settings)
     }
 
-    /// Answers nothing until `release` is signalled, and then everything.
+    /// A handler that answers nothing before `release` is signalled, and then everything.
     private func handler(heldBy release: DispatchSemaphore) -> RecordingHandler {
         RecordingHandler { _ in
             release.wait()
@@ -29,7 +29,8 @@ import Testing
         }
     }
 
-    /// - Parameter isSubscribed: whether SUBACK comes ahead of the messages. A kept session brings them before it, too.
+    /// - Parameter isSubscribed: whether SUBACK precedes the messages. In an existing session the messages may come
+    ///   first.
     @Test(arguments: [(PushRuntime.Configuration.Inbox.file, true), (.file, false), (.memory, true)])
     func aBrokerIsNotReadWhileTooMuchWaits(
         inbox: PushRuntime.Configuration.Inbox, isSubscribed: Bool
@@ -49,13 +50,14 @@ import Testing
                             try connection.send(.connack(MQTTConnack(sessionPresent: true, code: .accepted)))
                             _ = try connection.receive()
                         }
-                        // 60 MB, which no socket holds: what is not read is not taken from us.
+                        // 60 MB exceed every socket buffer, so the broker cannot send all bytes to an agent that stops
+                        // reading.
                         var bytes: [UInt8] = []
                         for number in 1...1000 { try Self.publish(number).encode(into: &bytes) }
                         #expect(try connection.fill(with: bytes, beyond: 1 << 20) < bytes.count)
                     }
                     let received = try await runtime.ledger().received
-                    // The bound, and what one turn may bring beyond it.
+                    // The limit of 256 KiB is four messages; one turn of the loop may add more.
                     #expect(received >= 4 && received < 40)
                     release.signal()
                     let connection = try await broker.bring([.message(2000, packetID: 2000)])
@@ -86,7 +88,7 @@ import Testing
                     }
                     let connection = try await broker.bring(alerts + [.message(2000, packetID: 2000)])
                     #expect(await handler.next(1).first?.message["n"]?.int64 == 2000)
-                    // The last one's presentation is stored when the presenter has returned.
+                    // The agent stores a presentation after the presenter has returned.
                     while try await runtime.ledger().presented < 20 { try await Task.sleep(for: .milliseconds(10)) }
                     for _ in 1...20 { #expect(try #require(await presenter.next()).respond(.opened(.open))) }
                     #expect(await handler.next(20).count == 20)
@@ -123,7 +125,7 @@ import Testing
         }
     }
 
-    /// It connects, reads nothing until its handler is done with what waits, and then goes on.
+    /// The agent reads nothing before its handler has answered enough of the older messages.
     @Test func anAgentThatBeginsWithMoreThanMayWaitCatchesUp() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
@@ -148,7 +150,7 @@ import Testing
         }
     }
 
-    /// Makes an inbox with messages of 50 kB of an installation, unless it is named one that nobody receives as.
+    /// Creates an inbox with messages of 50 kB, by default for an installation without an agent.
     private func fill(
         _ directory: String, _ states: [RowState], installation: String = "somebody else's"
     ) throws {
@@ -196,7 +198,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
                 try self.fill(directory, [RowState](repeating: .waiting, count: 4))
-                // A sum that SQLite refuses to add up.
+                // The sum of these sizes overflows in SQLite.
                 let path = "\(directory)/inbox.sqlite"
                 try SQLiteFile(path, for: .changing).execute("UPDATE message SET bytes = \(Int64.max)")
                 let runtime = try self.bounded(directory)
@@ -205,13 +207,13 @@ import Testing
                 let agent = PushAgent(
                     runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
                 try await whileRunning(agent) {
-                    // However the test ends, the handler does.
+                    // This releases the handler even if the test fails.
                     defer { release.signal() }
                     let connection = try await broker.bring([Self.publish(1, bytes: 100_000)])
                     let bytes = 50_001 + InboxCounts.rowOverhead
                     try SQLiteFile(path, for: .changing).execute(
                         "UPDATE message SET bytes = \(bytes) WHERE topic = 't'")
-                    // A turn, in which it is looked at.
+                    // `ledger` waits for a turn of the loop, which reads the sizes again.
                     _ = try await runtime.ledger()
                     try await broker.play { _ in
                         try connection.send(Self.publish(2))
@@ -243,7 +245,7 @@ import Testing
                     let connection = try broker.acceptSession()
                     try connection.send(Self.publish(1, bytes: 200_000), Self.publish(2, bytes: 100_000))
                     _ = try connection.receiveAcknowledgements(2)
-                    // Nobody reads this until less waits.
+                    // The agent does not read this message while so much waits.
                     try connection.send(Self.publish(3))
                     return connection
                 }

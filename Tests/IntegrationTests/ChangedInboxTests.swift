@@ -2,10 +2,10 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// An agent that has its inbox in a file, then in memory, then in the file again: all with one session of the broker's.
+/// An agent with its inbox in a file, then in memory, then in the file again, in one session of the broker.
 @Suite struct ChangedInboxTests {
-    /// The broker loses its session while the inbox is in memory. Its new one may give a new message the packet identifier
-    /// of one that the file has, and repeat it.
+    /// The broker loses its session while the inbox is in memory. In a new session it may give a new message the packet
+    /// identifier of a message in the file, and mark it as a duplicate.
     @Test(arguments: [false, true])
     func aFileTakesNothingForARepetitionAfterARunInMemory(hasRunInMemory: Bool) async throws {
         try await withTemporaryDirectory { directory in
@@ -27,7 +27,7 @@ import Testing
                 }
                 #expect(second == [2])
             }
-            // The second time it is known that the session is the one of before.
+            // After the first run with the file again, the agent knows that the session is still the same.
             for number in [3, 5] {
                 let isNew = hasRunInMemory && number == 3
                 let last = try await Self.run(.file, in: directory, until: number + 1) {
@@ -44,12 +44,12 @@ import Testing
         }
     }
 
-    /// One run of the agent.
+    /// Runs the agent once.
     ///
     /// - Parameters:
-    ///   - last: the message that ends it.
-    ///   - script: what the broker does.
-    /// - Returns: what the handler was given.
+    ///   - last: the number of the message that ends the run.
+    ///   - script: the broker's actions.
+    /// - Returns: the numbers of the messages that the handler got.
     private static func run(
         _ inbox: PushRuntime.Configuration.Inbox, in directory: String, until last: Int,
         _ script: @escaping @Sendable () async throws -> FakeConnection

@@ -3,9 +3,8 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// Calls of the client over a real connection to a real emulator.
+/// The client's calls to a real emulator over real connections.
 @Suite struct CloudCallsTests {
-    /// A client, its app's administrator and a user.
     private struct Cast {
         var client: KiiClient
         var admin: Secret

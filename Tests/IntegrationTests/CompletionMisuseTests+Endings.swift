@@ -68,12 +68,12 @@ extension CompletionMisuseTests {
             let outcome = try await scene.play(handler) { stage in
                 try await stage.send(1)
                 _ = await stage.life { $0 == .started(attempt: 1) }
-                // Of another source, while the first one is blocked.
+                // A message of another source is handled while the first handler blocks.
                 try await stage.send(1001, source: "b")
                 #expect(await stage.life(of: 2).last == .done(.newData, attempt: 1, isLate: false))
                 stage.advance(Self.deadline)
                 #expect(await stage.life(until: \.isRetry) == Self.failure(.timedOut).suffix(1))
-                // The retry is due, and waits for the old call to return, for 5 min; then a fresh thread takes over.
+                // The retry waits 5 min for the blocked call, and then gets a new thread.
                 stage.advance(Self.pause)
                 stage.advance(.seconds(300))
                 #expect(
@@ -82,7 +82,7 @@ extension CompletionMisuseTests {
                 #expect(await stage.life() == [.dead(.attemptsFailed(.timedOut), attempt: 2)])
                 stage.advance(.seconds(300))
             }
-            // The threads are given back when the calls return, at last; their answers are no longer wanted.
+            // The blocked calls return only now, and their answers no longer count.
             release.signal()
             release.signal()
             while answers.withLock({ $0.count }) < 2 { await Task.yield() }
@@ -139,7 +139,8 @@ extension CompletionMisuseTests {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, _ in
                 let process = MisusingProcess(state: directory)
-                // Once beside others that are in hand, and then alone: as often as there are attempts, which are two.
+                // The first run has two more messages in progress; in the later runs message 3 is alone. Two crashes
+                // alone make it a dead letter.
                 for start in 1...3 {
                     try process.start(isFirst: start == 1)
                     if start == 1 {
@@ -154,7 +155,8 @@ extension CompletionMisuseTests {
                         }
                     }
                     #expect(try await process.waitForEnd() == SIGKILL)
-                    // A busy machine may store the answer before the process ends; then it counts, and there is no crash.
+                    // A busy machine may store the answer before the process ends. The answer then counts, and there is
+                    // no crash.
                     if try self.isDone(3, in: directory) { return }
                 }
                 try process.start(isFirst: false)
@@ -179,7 +181,7 @@ extension CompletionMisuseTests {
             let shelf = CompletionShelf()
             let handler = MisusingHandler { _, completion in
                 completion(.newData)
-                // The work goes on elsewhere, and its outcome finds the message done.
+                // The work continues in another thread; its result comes after the verdict.
                 shelf.put(completion)
             }
             let outcome = try await scene.play(handler) { stage in
@@ -190,7 +192,7 @@ extension CompletionMisuseTests {
                 #expect(!completion(.newData))
             }
             #expect(outcome.rows[1]?.state == .done)
-            // Nor does another process bring it back.
+            // Another process does not repeat the message either.
             let seen = Locked<[Int64]>([])
             let next = MisusingHandler { context, completion in
                 seen.withLock { $0.append(context.messageID) }

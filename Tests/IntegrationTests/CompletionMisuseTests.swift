@@ -3,19 +3,19 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Twelve ways to misuse a completion. Each ends in a defined state of the message, and harms nothing else.
+/// Twelve ways to misuse a completion. Each leaves the message in a defined state, and affects no other message.
 ///
-/// The table in `Documentation/delivery.md` says what these tests show.
+/// The table in `Documentation/delivery.md` lists the results.
 @Suite struct CompletionMisuseTests {
     static let deadline = Duration.seconds(30)
     static let pause = Duration.seconds(1)
 
-    /// A first attempt that failed like this, and the pause after it.
+    /// The events of a first attempt that fails with `failure` before a retry.
     static func failure(_ failure: DeliveryFailure) -> [MessageEvent.Kind] {
         [.received, .started(attempt: 1), .failed(attempt: 1, failure, retryAfter: Self.pause)]
     }
 
-    /// Brings a message and lets the time of its first attempt pass without an answer.
+    /// Sends a message, and lets its first attempt time out.
     static func letTheFirstAttemptTimeOut(_ stage: MisuseStage) async throws {
         try await stage.send(1)
         _ = await stage.life { $0 == .started(attempt: 1) }
@@ -88,7 +88,7 @@ import Testing
                     lives.withLock { $0.append(life) }
                 }
             }
-            // The handler has returned by now, so none of its answers is still to come.
+            // The handler has returned, so it gives no more answers.
             let counted = winners.withLock { $0 }
             let expected: [[MessageEvent.Kind]] = counted.map { [.received, .started(attempt: 1), verdicts[$0]] }
             #expect(lives.withLock { $0 } == expected)
@@ -127,7 +127,7 @@ import Testing
                 stage.advance(Self.pause)
                 let (first, second) = (try await shelf.take(), try await shelf.take())
                 #expect(!first(.newData))
-                // The second attempt stands by itself.
+                // The second attempt is independent of the first.
                 #expect(second(.noData))
                 #expect(
                     await stage.life() == [
@@ -189,7 +189,8 @@ import Testing
             #expect(outcome.rows[1]?.state == .inHand)
             #expect(try await !shelf.take()(.newData))
             let next = try await scene.play(MisusingHandler { $1(.newData) }) { stage in
-                // It may be what ended the process, so its attempt is counted before it runs.
+                // The unanswered message may have crashed the process, so its attempt is counted before the handler
+                // runs.
                 #expect(await stage.life().last == .done(.newData, attempt: 1, isLate: false))
             }
             #expect(next.rows[1]?.state == .done)

@@ -3,9 +3,10 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What happens between a connection, the store and a handler when one of them does not do as the others expect.
+/// Faults between a connection, the store and a handler.
 @Suite struct ConnectionFaultTests {
-    /// Without a file an acknowledgement waits for the handler, longer than some brokers wait for the acknowledgement.
+    /// With the inbox in memory, an acknowledgement waits for the handler. Some brokers send the message again
+    /// meanwhile.
     @Test func aMessageThatIsSentAgainWhileItsHandlerRunsHoldsUpNoAcknowledgement() async throws {
         try await withFakeBroker { broker, durable, configuration in
             var settings = PushRuntime.Configuration.patient(stateDirectory: durable.configuration.stateDirectory)
@@ -43,14 +44,14 @@ import Testing
         }
     }
 
-    /// The broker goes away while reading is paused, since the store cannot be written. On the next connection its
-    /// silence is noticed all the same.
+    /// The broker disconnects while the agent does not read, because its store is locked. The agent must still notice a
+    /// silent broker on the next connection.
     @Test func aConnectionThatFollowsAPausedOneIsWatched() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             var configuration = configuration
             configuration.keepAlive = .seconds(2)
             let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
-            // The store is back before the next connection comes.
+            // The store works again before the next connection.
             var slow = ReconnectPolicy.Configuration()
             slow.baseDelay = .seconds(3)
             slow.maximumDelay = .seconds(3)
@@ -62,7 +63,8 @@ import Testing
                 async let sent = broker.play { broker in
                     while true {
                         let first = try broker.accept()
-                        // Whoever is held up before it has begun to send is taken for gone, and asked to connect again.
+                        // On a busy machine the client may leave before the broker's first message; the broker then
+                        // accepts its next connection.
                         guard let sent = try? Self.fill(first, path, until: hasFailed) else { continue }
                         first.reset()
                         return sent
@@ -78,13 +80,13 @@ import Testing
                     while asked < Self.askedForEver, case .pingreq? = try? second.receive() { asked += 1 }
                     return asked
                 }
-                // It asked, heard nothing, and left.
+                // The agent sent at least one PINGREQ, got no answer, and closed the connection.
                 #expect((1..<Self.askedForEver).contains(asked))
             }
         }
     }
 
-    /// What was handled makes room for what comes.
+    /// Handled messages are removed to make room for new ones.
     @Test func aDiskThatHandledMessagesFillGoesOnTakingMessages() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
@@ -97,7 +99,7 @@ import Testing
                 let (events, failures) = (agent.events, agent.events)
                 try await whileRunning(agent) {
                     let connection = try await broker.play { try $0.acceptSession() }
-                    // In turns, as what waits for a handler that gets no time fills the disk, too.
+                    // Waiting messages also fill the disk, so each turn waits until all its messages are handled.
                     for turn in 0..<20 {
                         try await broker.play { _ in try Self.send(50, after: turn * 50, on: connection) }
                         #expect(await handler.next(50).count == 50)
@@ -111,7 +113,7 @@ import Testing
                     #expect(messages > 50)
                     withExtendedLifetime(connection) {}
                 }
-                // Room is made for a fifth of a second at a time. On a busy machine that may not be enough at once.
+                // The agent makes room for 0.2 s at a time, which may not suffice at first on a busy machine.
                 var isFailing = false
                 for await event in failures {
                     if case .trouble(.storing, _) = event { isFailing = true }
@@ -124,7 +126,7 @@ import Testing
         }
     }
 
-    /// Sends messages of 4 KB, each when the one before it is acknowledged.
+    /// Sends messages of 4 KB, each after the acknowledgement of the one before.
     private static func send(_ count: Int, after last: Int, on connection: FakeConnection) throws {
         let padding = [UInt8](repeating: 0x20, count: 4000)
         for number in last + 1...last + count {
@@ -136,12 +138,12 @@ import Testing
         }
     }
 
-    /// What may be received and not be stored before reading stops.
+    /// Bytes of unstored messages at which the agent stops reading.
     private static let unstoredLimit = 8 << 20
     private static let askedForEver = 400
 
-    /// Opens the session and sends, while nothing can be stored, until the agent takes no more; returns when it has said
-    /// so besides.
+    /// Opens the session and sends while the store is locked, until the agent stops reading and `hasFailed` is
+    /// signalled. Returns the number of sent bytes.
     private static func fill(
         _ connection: FakeConnection, _ path: String, until hasFailed: DispatchSemaphore
     ) throws -> Int {
@@ -154,7 +156,7 @@ import Testing
             try MQTTPacket.publish(packet).encode(into: &bytes)
         }
         var sent: Result<Int, any Error> = .success(0)
-        // Another writer.
+        // This transaction locks the store.
         try Inbox(path: path).transaction { _ throws(InboxError) in
             sent = Result { try connection.fill(with: bytes, beyond: Self.unstoredLimit) }
             if case .success = sent { hasFailed.wait() }
@@ -162,8 +164,7 @@ import Testing
         return try sent.get()
     }
 
-    /// The broker's machine is gone without a word. What shows it is an acknowledgement that it does not take, long
-    /// before the keepalive has been missed.
+    /// The broker's machine vanishes. The unanswered acknowledgement shows it, long before the keepalive would.
     @Test func aLinkThatIsHalfOpenIsFoundByWhatIsSentOnIt() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             var settings = ReconnectPolicy.Configuration()
@@ -202,7 +203,7 @@ import Testing
                 _ = await firstEvent(events) { event in
                     if case .message(let message) = event, case .done = message.kind { true } else { false }
                 }
-                // The handler's answer is stored in the next turn; then there is nothing left to be written.
+                // The next turn stores the handler's answer; after that, nothing is left to write.
                 for _ in 1...2 { try await runtime.loop.run {} }
                 #expect(try Self.unproven(path) == 1)
                 try await broker.play { _ in
@@ -214,8 +215,8 @@ import Testing
         }
     }
 
-    /// With a CONNECT whose answer never came the broker may have begun another session. What it sends then may be a new
-    /// message, though it has the identifier and the bytes of one of before; and the process may end before it knows.
+    /// The broker may have begun another session if the answer to CONNECT was lost. A message may then be new even with
+    /// the identifier and the bytes of an earlier one. The process may also end before it learns of the new session.
     @Test func afterAConnectWithoutAnAnswerNothingPassesForARepetition() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
@@ -224,7 +225,7 @@ import Testing
             try await whileRunning(agent) {
                 let kept = try await broker.play { broker in
                     let first = try broker.acceptSession()
-                    // Another identifier than 1: this broker keeps them.
+                    // The identifier is not 1, as of a broker that keeps identifiers across connections.
                     try first.send(.message(1, packetID: 7))
                     #expect(try first.receiveAcknowledgements(1) == [7])
                     #expect(try Self.unproven(path) == 1)
@@ -249,21 +250,21 @@ import Testing
                     #expect(try fourth.receiveAcknowledgements(2) == [7, 8])
                     return fourth
                 }
-                // The repetition on the second connection is none of these.
+                // The handler does not get the repetition on the second connection.
                 #expect(await handler.next(3).map { $0.message.rawPayload["n"]?.int64 } == [1, 1, 2])
                 withExtendedLifetime(kept) {}
             }
         }
     }
 
-    /// How many acknowledgements are not known to have arrived, as the file says.
+    /// Number of acknowledgements that may not have arrived, from the inbox file.
     private static func unproven(_ path: String) throws -> Int {
         var access = Inbox.Configuration()
         access.isReadOnly = true
         return try Inbox(path: path, configuration: access).unproven(installation: 1).count
     }
 
-    /// What was stored under a former topic, or for an installation that the cloud has replaced, still has a handler.
+    /// Stored messages of a former topic and of a replaced installation still reach the handler.
     @Test func storedMessagesOfAFormerInstallationAreDelivered() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let directory = runtime.configuration.stateDirectory

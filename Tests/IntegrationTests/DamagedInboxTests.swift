@@ -3,9 +3,9 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// An inbox file that goes bad under a running agent costs what cannot be read any more, and nothing else.
+/// Damage to the inbox file under a running agent loses only the unreadable messages.
 @Suite struct DamagedInboxTests {
-    /// Holds its first call until it is told to go on.
+    /// Blocks its first call until ``release()``.
     private final class HeldHandler: RemoteNotificationHandler {
         let (calls, continuation) = AsyncStream<Int>.makeStream()
         private let gate = DispatchSemaphore(value: 0)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    // One row a page of the file, so that one page is one message.
+    // Each payload fills one page of the file.
     private static func payload(_ number: Int) -> [UInt8] {
         let padding = String(repeating: "x", count: 3000)
         return Array("{\"n\":\(number),\"mark\":\"mark-\(100_000 + number)\",\"pad\":\"\(padding)\"}".utf8)
@@ -47,8 +47,8 @@ import Testing
                 topic: "topic-1", payload: self.payload(number), qos: .atLeastOnce, packetID: UInt16(number)))
     }
 
-    /// Overwrites the page that holds a message, from outside this process: its descriptors of the file hold SQLite's
-    /// locks.
+    /// Overwrites the page of a message from another process. In this process, closing a descriptor of the file would
+    /// release SQLite's locks.
     private static func damage(_ path: String, message number: Int) async throws {
         do {
             let file = try SQLiteFile(path, for: .changing)
@@ -72,7 +72,7 @@ import Testing
             try await withFakeBroker(in: directory) { broker, _, configuration in
                 var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
                 settings.bounds.messagesInMemory = 100
-                // For the handler that is held no time passes.
+                // The clock stands still, so the blocked handler does not time out.
                 let start = MonotonicInstant.now()
                 settings.environment.clocks = Clocks(
                     monotonic: { start }, calendarNanoseconds: Clocks.machine.calendarNanoseconds)
@@ -102,7 +102,7 @@ import Testing
                         #expect(
                             try connection.receiveAcknowledgements(1) == [UInt16(messages + 1)])
                     }
-                    // Each of the others once, the one that came afterwards among them.
+                    // Every other message is handled once, and so is the message that arrived after the damage.
                     let handled = await handler.next(messages)
                     #expect(handled.sorted() == (1...messages + 1).filter { $0 != 700 })
                 }
@@ -134,7 +134,7 @@ import Testing
                 await first.shutdown()
                 let path = "\(directory)/inbox.sqlite"
                 #expect(try SQLiteFile(path, for: .changing).integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0)
-                // The first page, without which SQLite reads no row.
+                // SQLite reads no row without the file's first page.
                 let file = try FileHandle(forWritingTo: URL(filePath: path))
                 try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
                 try file.close()
@@ -167,7 +167,7 @@ import Testing
                 _ = try await broker.play { try $0.acceptSession() }
                 _ = await firstEvent(before) { if case .connected = $0 { true } else { false } }
             }
-            // Only what reads rows back, or changes them, knows this column.
+            // Only reading or changing rows needs this column; inserting does not.
             try SQLiteFile(path, for: .changing).execute("ALTER TABLE message RENAME COLUMN crashes TO hidden")
             let events = agent.events
             try await whileRunning(agent) {

@@ -3,14 +3,14 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Dead letters have a bound: those that nobody can handle make room for one another, and the others stop reading.
+/// The limit of dead letters: unprocessable messages displace one another; dead letters of a handler stop reading.
 @Suite struct DeadLetterBoundTests {
     private static func publish(_ number: Int, _ payload: String) -> MQTTPacket {
         .publish(
             MQTTPublish(topic: "topic-1", payload: Array(payload.utf8), qos: .atLeastOnce, packetID: UInt16(number)))
     }
 
-    /// Not JSON, 60,000 bytes long.
+    /// 60,000 bytes that are not JSON.
     private static func undecodable(_ number: Int) -> MQTTPacket {
         let text = "no message: \(number) "
         return self.publish(number, text + String(repeating: "x", count: 60_000 - text.utf8.count))
@@ -46,7 +46,7 @@ import Testing
                     let letters = try await runtime.deadLetters().all()
                     let bytes = letters.reduce(0) { $0 + $1.payload.count }
                     #expect(bytes <= 512 << 10, "\(bytes) bytes are kept")
-                    // Newer ones are smaller, so that there are many of them.
+                    // Later letters are cut to 8,192 bytes, so more than 50 fit.
                     #expect(letters.count > 50)
                     #expect(letters.first.map { $0.messageID > 1 } == true)
                     let last = try #require(letters.last)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// However many there are, a person decides about each message that a handler has seen.
+    /// The agent deletes no message that a handler has seen; only a person decides about it.
     @Test func messagesThatAHandlerGaveUpOnStopReadingUntilSomeAreDropped() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
@@ -91,7 +91,7 @@ import Testing
                     guard case .trouble(.receiving, let reason)? = event else { throw TestFailure("no pause was told") }
                     #expect(reason.hasPrefix("the inbox holds 20 dead letters"))
                     #expect(reason.hasSuffix("retry or drop some"))
-                    // Nobody reads this now.
+                    // The agent does not read this message now.
                     try await broker.play { _ in try connection.send(.message(21, packetID: 21)) }
                     _ = try await runtime.ledger()
                     #expect(try await runtime.ledger().received == 20)

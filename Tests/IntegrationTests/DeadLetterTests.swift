@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What a program can do about messages that were given up on.
+/// Retrying, dropping and listing dead letters.
 @Suite struct DeadLetterTests {
     @Test func aDeadLetterIsTriedAgainByTheRunningAgentOrDropped() async throws {
         try await withFakeBroker { broker, runtime, configuration in
@@ -46,7 +46,7 @@ import Testing
                 handler.accepts.withLock { $0 = true }
                 #expect(try await runtime.retryDeadLetter(2))
                 #expect(try await self.end(events).kind == .done(.newData, attempt: 1, isLate: false))
-                // Whoever orders it to be handed over knows where it came from.
+                // A retry delivers even a message of an unexpected topic, because the caller knows its topic.
                 #expect(try await runtime.retryDeadLetter(4))
                 #expect(try await self.end(events).messageID == 4)
                 #expect(handler.handled.withLock { $0 } == [2, 4])
@@ -114,7 +114,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let state = try self.state(in: directory, [.waiting, .waiting])
             let path = state + "/inbox.sqlite"
-            // As in a damaged file that lost it.
+            // A damaged file may lose this table.
             try SQLiteFile(path, for: .changing).execute("DELETE FROM installation")
             _ = try Inbox.replaceDamaged(path, configuration: .init(), reason: "damage", now: .now())
             let runtime = try PushRuntime(configuration: .init(stateDirectory: state))
@@ -153,13 +153,13 @@ import Testing
             let letters = try await runtime.deadLetters().all()
             #expect(letters.map(\.messageID) == stride(from: 2, through: 200, by: 2).map { $0 })
             #expect(letters.allSatisfy { $0.installationID == "inst-1" && $0.state == .dead(reason: .command) })
-            // Dropped as the loop goes, none is left out.
+            // Dropping letters within the loop skips none.
             for try await letter in runtime.deadLetters() {
                 #expect(try await runtime.dropDeadLetter(letter.messageID))
             }
             #expect(try await runtime.deadLetters().all() == [])
             #expect(try await runtime.ledger() == MessageLedger(received: 200, waiting: 100, dropped: 100))
-            // The state directory is this runtime's until it ends.
+            // This runtime owns the state directory until it ends.
             let other = try PushRuntime(configuration: .init(stateDirectory: state))
             await #expect(throws: PushAgentError.self) { try await other.retryDeadLetter(2) }
             await #expect(throws: PushAgentError.self) { try await other.deadLetters().all() }
@@ -169,7 +169,6 @@ import Testing
         }
     }
 
-    /// Makes a state directory whose inbox has a message in each of these states.
     private func state(in directory: String, _ states: [RowState]) throws -> String {
         let state = directory + "/state"
         try PrivateFile.makeDirectory(state)
@@ -177,7 +176,7 @@ import Testing
         return state
     }
 
-    /// Adds a message of `inst-1` in each of these states.
+    /// Adds a message of `inst-1` for each state.
     private func receive(_ states: [RowState], in inbox: Inbox) throws {
         try inbox.transaction { transaction throws(InboxError) in
             let installation = try transaction.installation(id: "inst-1")
@@ -190,7 +189,7 @@ import Testing
         }
     }
 
-    /// The next message that is done or given up on.
+    /// Waits for the next message that is done or dead.
     private func end(_ events: AsyncStream<PushEvent>) async throws -> MessageEvent {
         for await event in events {
             guard case .message(let message) = event else { continue }
@@ -203,7 +202,7 @@ import Testing
     }
 }
 
-/// Rejects what comes, until it is told to accept it.
+/// Rejects messages until `accepts` is true.
 private final class RefusingHandler: RemoteNotificationHandler {
     let accepts = Locked(false)
     let handled = Locked<[Int64]>([])

@@ -4,11 +4,10 @@ import KiiPushDesktop
 import TestSupport
 import Testing
 
-/// From the broker to the desktop and back: an agent whose presenter speaks to a real bus.
+/// An agent with a desktop presenter on a real bus, from the broker to the desktop and back.
 @Suite struct DesktopAgentTests {
     private static let dinner = #"{"aps":{"alert":"Dinner","category":"meal"}}"#
 
-    /// Runs an agent in the background, and sends it an alert.
     private func play(
         _ desktop: Desktop, in directory: String, _ change: (inout DesktopPresenter.Configuration) -> Void = { _ in },
         _ body: @escaping @Sendable (OpeningRecorder, AgentLifecycle) async throws -> Void
@@ -18,7 +17,7 @@ import Testing
             change(&settings)
             let presenter = DesktopPresenter(configuration: settings)
             let (handler, lifecycle) = (OpeningRecorder(), AgentLifecycle(state: .background))
-            // Its window can be brought to the front, which takes until the test says so.
+            // The handler of the request does nothing; the test later reports that the window is active.
             lifecycle.onForegroundRequest { _ in }
             let agent = PushAgent(
                 runtime: runtime, configuration: configuration, handler: handler, lifecycle: lifecycle,
@@ -77,7 +76,7 @@ import Testing
             let daemon = try await desktop.startDaemon()
             try await self.play(desktop, in: directory) { handler, lifecycle in
                 #expect(try await daemon.nextNotification().body == "Dinner")
-                // Once it obeys, it has answered: killed before, it would have shown nothing.
+                // An answer to this order shows that the daemon has also answered `Notify`.
                 try await daemon.order("release")
                 daemon.kill()
                 let next = try await desktop.startDaemon()

@@ -5,7 +5,7 @@ import KiiPushDesktop
 import TestSupport
 import Testing
 
-/// A desktop on which nothing can be shown, or not any more.
+/// Desktops that cannot show notifications, or no longer can.
 @Suite struct DesktopFailureTests {
     private static let dinner = #"{"alert":"Dinner"}"#
 
@@ -43,7 +43,7 @@ import Testing
             }
             #expect(stage.reports.errors == [.noService(name: "org.freedesktop.DBus.Error.ServiceUnknown")])
             let daemon = try await stage.desktop.startDaemon()
-            // The news of it may take a moment.
+            // The signal about the new service may take a moment.
             var outcome = PresentationOutcome.unavailable
             let shown = try Shown(Self.dinner, id: 3)
             while outcome == .unavailable { outcome = try await stage.present(shown.request) }
@@ -51,7 +51,7 @@ import Testing
             try await daemon.order("closed 1 2")
             #expect(await shown.answer() == .dismissed)
             daemon.kill()
-            // What was shown since is a reason to say it again.
+            // After a success, a new failure is reported again.
             #expect(try await stage.present(Shown(Self.dinner, id: 4).request) == .unavailable)
             #expect(stage.reports.errors.count == 2)
         }
@@ -63,7 +63,7 @@ import Testing
         }) { stage in
             let daemon = try await stage.desktop.startDaemon()
             let first = try Shown(Self.dinner)
-            // The time is short for a busy machine.
+            // On a busy machine a call may exceed its short timeout.
             while try await stage.present(first.request) == .unavailable { continue }
             _ = try await daemon.nextNotification()
             try await daemon.order("hang")
@@ -84,7 +84,7 @@ import Testing
 
     @Test func whatIsShownAfterItsTimeIsTakenAway() async throws {
         var isShown = false
-        // Another desktop where this one was held up, and the first one came too late as well.
+        // On a busy machine the first alert may be late too; the test then starts again with another desktop.
         while !isShown {
             try await DesktopStage.with({ $0.callTimeout = .seconds(1) }) { stage in
                 let daemon = try await stage.desktop.startDaemon()
@@ -97,7 +97,7 @@ import Testing
                 let late = try await daemon.nextNotification().id
                 try await daemon.order("release")
                 #expect(try await daemon.next("close") == "\(late)")
-                // What was shown before is there still.
+                // The first notification is still on the screen.
                 try await daemon.order("invoke \(shown) default")
                 #expect(await first.answer() == .opened(.open))
             }
@@ -116,7 +116,7 @@ import Testing
     @Test func whatEndsEveryServiceIsGivenUp() async throws {
         try await DesktopStage.with { stage in
             let alert = try Shown(Self.dinner)
-            // Shown by three services, of which each ends.
+            // Three services in turn show the alert, and each ends.
             var daemon = try await stage.desktop.startDaemon()
             #expect(try await stage.present(alert.request) == .presented)
             for _ in 1...3 {
@@ -125,7 +125,7 @@ import Testing
                 daemon = try await stage.desktop.startDaemon()
             }
             #expect(await alert.answer() == .unavailable)
-            // It comes again, as what was withdrawn does, and is for the handler.
+            // The agent delivers such a message again. The presenter then refuses it, so it goes to the handler.
             #expect(try await stage.present(Shown(Self.dinner).request) == .unavailable)
             #expect(try await stage.present(Shown(Self.dinner, id: 2).request) == .presented)
         }
@@ -135,7 +135,7 @@ import Testing
         try await DesktopStage.with { stage in
             let first = try await stage.desktop.startDaemon()
             try await first.order("die")
-            // It has shown nothing before: there is none.
+            // This service has shown nothing, so the presenter assumes that the desktop has none.
             #expect(try await stage.present(Shown(Self.dinner).request) == .unavailable)
             #expect(stage.reports.errors == [.serviceEnded])
             let second = try await stage.desktop.startDaemon()
@@ -143,7 +143,7 @@ import Testing
             while try await stage.present(shown.request) == .unavailable { continue }
             _ = try await second.nextNotification()
             try await second.order("die")
-            // Now there was one, and the next one may come.
+            // The second service has shown a notification, so the presenter waits for another service.
             #expect(try await stage.present(Shown(#"{"alert":"Supper"}"#, id: 3).request) == .presented)
             let third = try await stage.desktop.startDaemon()
             let again = [try await third.nextNotification().body, try await third.nextNotification().body]
@@ -171,13 +171,13 @@ import Testing
             _ = try await first.nextNotification()
             _ = try await first.nextNotification()
             first.kill()
-            // While there is none, what comes is kept for the next one.
+            // Without a service, the presenter keeps new alerts for the next service.
             let late = try Shown(#"{"alert":"4"}"#, id: 4)
             let second = try await stage.desktop.startDaemon(["body"])
             #expect(try await stage.present(late.request) == .presented)
             let again = [try await second.nextNotification(), try await second.nextNotification()]
             #expect(again.map(\.body) == ["1", "2"])
-            // It was asked anew what it can do.
+            // The presenter has asked the new service for its capabilities.
             #expect(again[0].actions.isEmpty)
             try await second.order("closed 1 2")
             try await second.order("closed 2 2")

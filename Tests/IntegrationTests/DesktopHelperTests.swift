@@ -30,7 +30,8 @@ import Testing
             message.apns = .init(alert: .init(title: "Dinner", body: "Fish & chips"))
             message.apns?.category = "meal"
             let content = message
-            /// Sends until one is shown: the agent starts meanwhile, and its window may be in front.
+            /// Sends until the service shows a notification. The agent may still be starting, or its window may be in
+            /// front.
             func sendUntilShown() async throws -> NotificationDaemon.Notification {
                 try await withThrowingTaskGroup(of: NotificationDaemon.Notification.self) { group in
                     group.addTask {
@@ -55,14 +56,14 @@ import Testing
             #expect(notification.body == "Fish &amp; chips")
             #expect(notification.actions == ["default", "View", "action:coming", "I am coming"])
             try await daemon.order("invoke 1 action:coming")
-            // Another one may come while its window is in front, which is then "received".
+            // Another push may arrive while the window is in front; the helper then prints "received".
             var missing: Set = ["opened from Fish & chips", "chosen: coming"]
             for await line in lines {
                 missing.remove(line)
                 if missing.isEmpty { break }
             }
             #expect(missing.isEmpty)
-            // Told to end, it takes away what is on the screen.
+            // At its end, the helper removes its notifications from the screen.
             let last = try await sendUntilShown()
             example.signal(SIGTERM)
             let status = try await onThread { example.wait() }

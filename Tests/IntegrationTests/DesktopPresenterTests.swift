@@ -4,11 +4,11 @@ import KiiPushDesktop
 import TestSupport
 import Testing
 
-/// Alerts on a real bus, before a notification service that says what it is told.
+/// Alerts on a real bus, with a scripted notification service.
 @Suite struct DesktopPresenterTests {
     private static let everything = ["actions", "body", "body-markup", "persistence"]
 
-    /// Has an alert shown, and returns what the service was told.
+    /// Presents an alert, and returns the notification that the service got.
     private func shown(
         _ aps: String, _ capabilities: [String] = everything, again: Bool = false,
         _ change: (inout DesktopPresenter.Configuration) -> Void = { _ in }
@@ -69,7 +69,8 @@ import Testing
         #expect(notification.title == (capabilities.isEmpty ? "<b>Dinner</b>" : title))
         #expect(notification.body == body)
         #expect(notification.actions == actions)
-        // It does not keep what is gone from the screen.
+        // Without persistence, the service keeps no notification that has left the screen, so this notification must
+        // not expire (timeout 0).
         #expect(notification.timeout == 0)
     }
 
@@ -142,14 +143,14 @@ import Testing
             let dinner = try Shown(#"{"alert":"Dinner","category":"meal"}"#)
             #expect(try await stage.present(dinner.request) == .presented)
             _ = try await daemon.nextNotification()
-            // What is not ours, or is nothing that can be chosen, changes nothing.
+            // Signals about foreign notifications and unknown actions have no effect.
             try await daemon.order("invoke 7 default")
             try await daemon.order("closed 7 2")
             try await daemon.order("invoke 1 action:")
             try await daemon.order("invoke 1 dance")
             try await daemon.order(order)
             #expect(await dinner.answer() == response)
-            // What was chosen is taken away, which a service may have done already.
+            // The presenter closes a chosen notification, because the service may have left it open.
             if order.hasPrefix("invoke") { #expect(try await daemon.next("close") == "1") }
         }
     }
@@ -165,13 +166,13 @@ import Testing
                 "org.freedesktop.Notifications.ActionInvoked", "uint32:1", "string:default"
             ).run()
             #expect(forged.status == 0)
-            // dbus-send has seen the bus take it, and what comes to the presenter after it comes behind it.
+            // The bus has accepted dbus-send's signal, so the presenter receives it before the next order's signal.
             try await daemon.order("closed 1 2")
             #expect(await dinner.answer() == .dismissed)
         }
     }
 
-    /// A conversation has several messages. Each is there until the user has seen it.
+    /// Each message of a conversation stays until the user has seen it.
     @Test func thoseOfOneThreadStandBesideEachOther() async throws {
         try await DesktopStage.with { stage in
             let daemon = try await stage.desktop.startDaemon()
@@ -202,7 +203,7 @@ import Testing
             }
             #expect(await alerts[0].answer() == .expired)
             #expect(await alerts[2].answer() == .expired)
-            // What the user has done to the old one does not count for the new one.
+            // Responses to replaced notifications do not count for the new notification.
             try await daemon.order("invoke 1 default")
             try await daemon.order("closed 3 2")
             try await daemon.order("invoke 2 default")

@@ -4,7 +4,7 @@ import TestSupport
 @testable import KiiPushCore
 @testable import KiiPushDesktop
 
-/// What a test of the desktop presenter has in hand: a bus, and a presenter for it.
+/// A bus and a presenter for tests of the desktop presenter.
 struct DesktopStage {
     static let meal = NotificationCategory(
         identifier: "meal",
@@ -17,14 +17,14 @@ struct DesktopStage {
     let presenter: DesktopPresenter
     let reports: Reports
 
-    /// What the presenter said about its service.
+    /// The errors that the presenter reported.
     final class Reports: Sendable {
         private let all = Locked<[DesktopServiceError]>([])
         func add(_ error: DesktopServiceError) { self.all.withLock { $0.append(error) } }
         var errors: [DesktopServiceError] { self.all.withLock { $0 } }
     }
 
-    /// A presenter that waits for everything as long as it takes.
+    /// The configuration of a presenter with long timeouts.
     static func configuration(_ address: String) -> DesktopPresenter.Configuration {
         var configuration = DesktopPresenter.Configuration(applicationName: "Kitchen")
         configuration.busAddress = address
@@ -49,14 +49,13 @@ struct DesktopStage {
         }
     }
 
-    /// Presents a message, as an agent does.
     func present(_ request: NotificationRequest) async throws -> PresentationOutcome {
         let presenter = self.presenter
         return try await onThread { presenter.present(request) }
     }
 }
 
-/// A request to show an alert, and what it was answered.
+/// A request to show an alert, and the responses to it.
 struct Shown: Sendable {
     let request: NotificationRequest
     private let answers: AsyncStream<PresentationResponse>
@@ -78,7 +77,7 @@ struct Shown: Sendable {
         self.request = request
     }
 
-    /// What it is answered, which may take a while.
+    /// Waits for the next response.
     func answer() async -> PresentationResponse? {
         for await answer in self.answers { return answer }
         return nil

@@ -3,17 +3,17 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// The calls of Kii's REST guide, made with curl as the guide makes them, and a push received by `mosquitto_sub` as the
-/// MQTT pages say: version 3.1, clean session, QoS 0, the endpoint's topic as client ID. Nothing of this project's
-/// client has a part in it.
+/// The calls of Kii's REST guide with curl, and a push received by `mosquitto_sub` as Kii's MQTT pages describe:
+/// version 3.1, clean session, QoS 0, the endpoint's topic as client ID. These tests use no code of this project's
+/// client.
 @Suite struct DocumentedCallsTests {
-    /// curl, and where the samples of the guide point.
+    /// Runs the guide's samples with curl.
     private struct Guide {
         let emulator: Emulator
 
         var app: String { "\(self.emulator.baseURL)/apps/\(self.emulator.appID)" }
 
-        /// Runs curl with the arguments of a sample, and expects the status that the guide tells.
+        /// Runs curl with the arguments of a sample, and expects the status in the guide.
         @discardableResult
         func curl(
             _ arguments: String..., status: Int, sourceLocation: SourceLocation = #_sourceLocation
@@ -27,7 +27,7 @@ import Testing
             return body.isEmpty ? .null : try JSONValue(parsing: body)
         }
 
-        /// `Authorization: Basic`, as the guide's sign-up and login samples have it.
+        /// `Authorization: Basic`, as in the guide's samples of sign-up and login.
         var basic: String {
             get async throws {
                 let text = "\(self.emulator.appID):\(self.emulator.appKey.reveal())"
@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        /// A user who signed up and logged in.
+        /// Registers a user and logs in.
         func signedInUser() async throws -> (id: String, bearer: String) {
             let profile: JSONValue = [
                 "loginName": "user_123456", "displayName": "person test000", "country": "JP", "locale": "ja",
@@ -56,7 +56,6 @@ import Testing
             return (id, "Authorization: Bearer \(try #require(token["access_token"]?.string))")
         }
 
-        /// The administrator's token.
         func adminBearer() async throws -> String {
             let secret: JSONValue = [
                 "client_id": JSONValue(self.emulator.adminClientID),
@@ -73,7 +72,7 @@ import Testing
         try await withEmulator { emulator, _ in try await body(Guide(emulator: emulator)) }
     }
 
-    /// Runs `mosquitto_sub` for an endpoint until it is subscribed, lets `send` happen, and returns the next payload.
+    /// Runs `mosquitto_sub` for an endpoint, calls `send` after the subscription, and returns the next payload.
     private func receive(
         at endpoint: JSONValue, tls emulator: Emulator? = nil, whileSending send: () async throws -> Void
     ) async throws -> JSONValue {
@@ -102,7 +101,7 @@ import Testing
 
     @Test func aUserInstallsSubscribesAndReceives() async throws {
         try await self.withGuide { guide in
-            // Not ready at first; `--retry` waits as long as `Retry-After` says.
+            // The endpoint is not ready at first; curl's `--retry` obeys `Retry-After`.
             try await guide.emulator.control(
                 "POST", "faults",
                 [
@@ -179,7 +178,7 @@ import Testing
         }
     }
 
-    /// The endpoint, asked for again by curl itself after a 503. Its body comes out once for each answer.
+    /// The endpoint, requested with curl's own retries after a 503.
     private func retried(_ guide: Guide, _ bearer: String, _ place: String) async throws -> JSONValue {
         let result = try await ForeignProgram(
             "curl", "--silent", "--show-error", "--fail", "--retry", "5", "--retry-max-time", "600",

@@ -4,12 +4,11 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// A page of `Documentation/` and the example that it shows piece by piece.
+/// A page of `Documentation/`, and the example program that the page shows in parts.
 struct DocumentedProgram {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The page's text.
     let page: String
     private let example: String
 
@@ -18,7 +17,6 @@ struct DocumentedProgram {
         self.example = example
     }
 
-    /// What a file of the project says.
     static func text(_ path: String) throws -> String {
         try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
     }
@@ -42,9 +40,9 @@ struct DocumentedProgram {
         return blocks
     }
 
-    /// Runs the example with an emulator, and expects that it succeeds.
+    /// Runs the example with an emulator, and expects success.
     ///
-    /// - Returns: the lines that it wrote.
+    /// - Returns: the lines of its output.
     func lines(with emulator: Emulator, in directory: String) async throws -> [String] {
         let result = try await ForeignProgram(
             "env",

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// The spine: cloud, broker, inbox, delivery and handler, all real.
+/// The whole path: cloud, broker, inbox, delivery and handler, all real.
 @Suite struct EndToEndTests {
     private func agent(
         _ emulator: Emulator,

@@ -3,7 +3,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// An endpoint that ends while an agent uses it, and a cloud that keeps it waiting.
+/// An endpoint that expires while an agent uses it, and a cloud that delays the next endpoint.
 @Suite struct EndpointChangeTests {
     private func agent(_ emulator: Emulator, _ runtime: PushRuntime, _ handler: RecordingHandler) -> PushAgent {
         let configuration = PushAgent.Configuration(app: emulator.app, account: .pseudoUser)
@@ -43,7 +43,7 @@ import Testing
             let first = try await agent.register()
             let events = agent.events
             try await whileRunning(agent) {
-                // Nobody ends the connection: the broker does not know of the time.
+                // The broker does not know the endpoint's lifetime, so the connection stays open.
                 _ = await firstEvent(events) {
                     if case .registered(let now) = $0 { now.mqttTopic != first.mqttTopic } else { false }
                 }

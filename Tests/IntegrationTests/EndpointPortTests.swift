@@ -3,9 +3,9 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// Endpoints that do not offer the transport which the agent was told to use.
+/// Endpoints without a port for the configured transport.
 @Suite struct EndpointPortTests {
-    /// Changes the ports of the endpoint on file; `nil` takes one out.
+    /// Changes the ports of the endpoint on file; `nil` removes a port.
     private func setPorts(_ ports: [(String, Int?)], in directory: String) throws {
         let file = "\(directory)/agents/default.json"
         let state = try JSONValue(parsing: try #require(try PrivateFile.read(file)))
@@ -17,7 +17,7 @@ import Testing
         try PrivateFile.replace(file, with: JSONValue.object(members).serialized())
     }
 
-    /// The cloud is asked again, since the file may be out of date, and has the port.
+    /// The file may be out of date, so the agent requests the endpoint again and gets the port.
     @Test func aPortThatTheFileLacksIsAskedFor() async throws {
         try await withEmulator { emulator, directory in
             let runtime = try emulator.runtime("\(directory)/agent")
@@ -38,8 +38,7 @@ import Testing
         }
     }
 
-    /// The cloud cannot be reached, and what is kept names no port: nothing can be tried but the cloud, again and again.
-    /// An answer without the port ends the run, whose error says what to change.
+    /// The cloud's answer has no usable port either, so the run ends. The error says which setting to change.
     @Test(arguments: [true, false])
     func anEndpointWithoutThePortEndsTheRun(usesTLS: Bool) async throws {
         try await withFakeBroker { broker, runtime, configuration in

@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What a broker sends at QoS 2 though QoS 1 was asked for, and packets that answer nothing of ours.
+/// Messages at QoS 2 although the agent subscribed at QoS 1, and acknowledgements of packets that the agent never sent.
 @Suite struct ExactlyOnceTests {
     private static func message(_ number: Int, duplicate: Bool = false) -> MQTTPacket {
         .publish(
@@ -33,7 +33,7 @@ import Testing
                         try Self.expect(.pubrec(packetID: 1), from: first)
                         try first.send(Self.message(1, duplicate: true))
                         try Self.expect(.pubrec(packetID: 1), from: first)
-                        // Twice at once, so that both are in one turn.
+                        // Two duplicates in one write, so that one turn of the loop reads both.
                         try first.send(Self.message(1, duplicate: true), Self.message(1, duplicate: true))
                         for _ in 1...2 { try Self.expect(.pubrec(packetID: 1), from: first) }
                         first.reset()
@@ -42,7 +42,7 @@ import Testing
                         try Self.expect(.pubrec(packetID: 1), from: second)
                         try second.send(.pubrel(packetID: 1))
                         try Self.expect(.pubcomp(packetID: 1), from: second)
-                        // The identifier is free, and an equal message another one.
+                        // After PUBREL the identifier is free, so an equal message is a new one.
                         try second.send(Self.message(1), Self.message(1, duplicate: true))
                         for _ in 1...2 { try Self.expect(.pubrec(packetID: 1), from: second) }
                         try second.send(.pubrel(packetID: 1))
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// An identifier that was not released and comes with other bytes is another message of a broker that has forgotten.
+    /// An unreleased identifier with other bytes is a new message, of a broker that lost its state.
     @Test func anotherMessageUnderAnIdentifierThatWasNotReleasedIsDelivered() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let handler = RecordingHandler()

@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What answers in the cloud's place while a gateway or a proxy has nobody behind it: no word of the cloud's.
+/// Answers from a gateway or a proxy without the cloud behind it. The agent does not take them as the cloud's answers.
 @Suite struct ForeignAnswerTests {
     private static let account = KiiAccount.user(name: "alice", password: "pass word")
     private static let page = "<html>We will be back soon.</html>"
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Of a request with the token: neither a pseudo user nor anybody else is lost by that.
+    /// The request has the token. The refusal costs neither a pseudo user nor a named user the account.
     @Test(arguments: [401, 403], [KiiAccount.pseudoUser, account])
     func theTokenIsNotGivenUpForThem(status: Int, account: KiiAccount) async throws {
         try await withFakeBroker { broker, runtime, configuration in
@@ -33,7 +33,7 @@ import Testing
             configuration.account = account
             let agent = PushAgent(of: cloud, runtime, configuration)
             try await whileRunning(agent) {
-                // Ten refusals by the cloud itself would be the end.
+                // The tenth refusal by the cloud itself would end the run.
                 for _ in 1...15 {
                     try await broker.play { broker in
                         let connection = try broker.acceptSession()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Before that the address may be wrong, and a person is there.
+    /// Before the first registration the address may be wrong, and a person reads the error.
     @Test(arguments: [302, 403, 404])
     func whoWasNeverRegisteredIsTold(status: Int) async throws {
         try await withTemporaryDirectory { directory in

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// This project's own client against the emulator by HTTPS.
+/// This project's own client, over HTTPS to the emulator.
 @Suite struct HTTPSTests {
     @Test func theClientRegistersInstallsAndGetsAnEndpoint() async throws {
         try await withEmulator { emulator, directory in
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Somebody writes it anew just when the cloud has to be asked for another endpoint.
+    /// Another program rewrites the authority's file while the agent requests a new endpoint.
     @Test func anAuthoritysFileThatIsHalfWrittenEndsNoAgentThatHasConnected() async throws {
         try await withEmulator { emulator, directory in
             let file = URL(filePath: "\(directory)/authority.pem")
@@ -46,14 +46,14 @@ import Testing
             let (first, registering) = try agent()
             let registration = try await registering.register()
             await first.shutdown()
-            // This one has no connection to the cloud that it could use again.
+            // The second agent has no open connection to the cloud to reuse.
             let (runtime, receiving) = try agent()
             let events = receiving.events
             try await whileRunning(receiving) {
                 #expect(await firstEvent(events) { if case .connected = $0 { true } else { false } } != nil)
                 try Data("-----BEGIN CERT".utf8).write(to: file)
                 try await emulator.control("POST", "installations/\(registration.installationID)/rotate")
-                // The connection's end, one that failed, and what came of asking the cloud.
+                // One loss of the connection, one failed attempt, and the results of requests to the cloud.
                 for _ in 1...4 {
                     #expect(await firstEvent(events) { if case .disconnected = $0 { true } else { false } } != nil)
                 }

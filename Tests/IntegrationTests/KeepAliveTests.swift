@@ -3,10 +3,9 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The connection lives while handlers take their time.
+/// The connection outlives slow handlers.
 @Suite struct KeepAliveTests {
-    /// Every place for a handler is taken by one that blocks its thread until the broker has been asked three times whether
-    /// it is there.
+    /// Handlers block every thread of delivery until the broker has received three PINGREQs.
     @Test func aConnectionOutlivesHandlersThatAreSlowerThanThreeKeepalives() async throws {
         try await withFakeBroker(configure: { $0.environment.pingTimeout = .seconds(600) }) {
             broker, runtime, configuration in
@@ -23,7 +22,7 @@ import Testing
             let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
             let events = agent.events
             let connection = try await whileRunning(agent) {
-                // Also where the rest fails: a stop waits for the handlers.
+                // This releases the handlers even if the test fails, because a stop waits for them.
                 defer { for _ in 0..<places { release.signal() } }
                 let messages = (1...places).map { number in
                     MQTTPacket.message(number, of: "source-\(number)", packetID: UInt16(number))
@@ -42,7 +41,7 @@ import Testing
                 }
                 return connection
             }
-            // One that is let go of is closed.
+            // Releasing the connection would close it.
             withExtendedLifetime(connection) {}
             #expect(await handler.next(places).count == places)
             for await event in events {

@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What an agent's ledger says while messages fare in every way they may.
+/// The ledger of an agent for every outcome of messages.
 @Suite struct LedgerTests {
     @Test func accountsForEveryMessageOfAFile() async throws {
         try await withFakeBroker { broker, runtime, configuration in
@@ -18,7 +18,8 @@ import Testing
                     _ = try connection.receiveAcknowledgements(5)
                     #expect(try LedgerAudit.problems(inStateDirectory: directory) == [])
                 }
-                // The acknowledgements are not known to have arrived: two of the five once more, and a sixth.
+                // The broker sends two of the five messages again, as without their acknowledgements, and a sixth
+                // message.
                 let kept = try await broker.play { broker in
                     let connection = try broker.acceptSession()
                     for number in [2, 3] { try connection.send(.varied(number, duplicate: true)) }
@@ -36,7 +37,7 @@ import Testing
                 handler.release()
                 withExtendedLifetime(kept) {}
             }
-            // Let go of, 4 and 5 failed; they and 2 wait for the next run.
+            // At the stop, the held attempts of 4 and 5 failed; 2, 4 and 5 wait for the next run.
             let end = MessageLedger(received: 8, duplicates: 2, waiting: 3, done: 2, dead: 1)
             #expect(try await runtime.ledger() == end)
             #expect(try InboxReader(stateDirectory: directory).ledger() == end)
@@ -56,7 +57,7 @@ import Testing
                     try await broker.play { broker in
                         let connection = try broker.acceptSession()
                         for number in 1...5 { try connection.send(.varied(number)) }
-                        // What is behind 2 in the order of acknowledgements waits for it.
+                        // Later acknowledgements wait for that of message 2.
                         #expect(try connection.receiveAcknowledgements(1) == [1])
                     }
                     let kept = try await broker.play { broker in
@@ -69,7 +70,7 @@ import Testing
                     let ledger = try await runtime.ledger()
                     #expect(ledger.isBalanced, "\(ledger)")
                     #expect([ledger.received, ledger.duplicates, ledger.done] == [8, 2, 2])
-                    // 2 is given up on in the end, and this thread may be held up until then.
+                    // Message 2 may already be dead if this thread was slow.
                     #expect(ledger.dead + ledger.waiting + ledger.running == 4 && ledger.dead >= 1, "\(ledger)")
                     handler.release()
                     withExtendedLifetime(kept) {}
@@ -80,7 +81,7 @@ import Testing
         }
     }
 
-    /// Waits until so many messages have come to these ends, and one has failed an attempt.
+    /// Waits until `done` and `dead` messages have ended so, and until `failed` attempts have failed.
     private func verdicts(_ events: AsyncStream<PushEvent>, done: Int, dead: Int, failed: Int) async {
         var (seenDone, seenDead, seenFailed) = (0, 0, 0)
         for await event in events {
@@ -97,7 +98,7 @@ import Testing
 }
 
 extension MQTTPacket {
-    /// A push of its own source, so that none waits for another.
+    /// A push of its own source, so that no message waits for another.
     fileprivate static func varied(_ number: Int, duplicate: Bool = false) -> MQTTPacket {
         let payload = #"{"topic":"t\#(number)","objectScopeType":"APP","objectScopeAppID":"a","n":\#(number)}"#
         return .publish(
@@ -107,10 +108,10 @@ extension MQTTPacket {
     }
 }
 
-/// Answers by the number in the message: 2 fails, 3 is rejected, 4 and 5 are held until let go of and then fail, the others
+/// Answers by the number in the message: 2 fails, 3 is rejected, 4 and 5 get no answer before ``release()``, the others
 /// succeed.
 private final class VariedHandler: RemoteNotificationHandler {
-    /// `nil` when nothing is held any more: a retry may come before the agent stops.
+    /// The held completions; `nil` after ``release()``, because a retry may arrive before the agent stops.
     private let held = Locked<[FetchCompletion]?>([])
 
     func didReceiveRemoteNotification(
@@ -125,7 +126,7 @@ private final class VariedHandler: RemoteNotificationHandler {
     }
 
     func release() {
-        // Outside the lock: letting go of a completion is an answer.
+        // Outside the lock, because releasing a completion fails the attempt.
         let held = self.held.withLock { held in
             defer { held = nil }
             return held

@@ -4,7 +4,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// The page about the library shows a program that is built, and the program does what it says.
+/// The page about the library shows code of a built program, and the program prints what the page says.
 @Suite struct LibraryPageTests {
     private let program: DocumentedProgram
 
@@ -20,7 +20,8 @@ import Testing
         try await withEmulator { emulator, directory in
             let lines = try await self.program.lines(with: emulator, in: directory)
             #expect(lines.filter { $0.hasPrefix("handling pushToApp") }.count == 4, "\(lines)")
-            // "connected to" may be missing: what the broker kept comes before SUBACK, and all may be done by then.
+            // "connected to" may be missing, because the queued messages arrive before SUBACK, and the program may end
+            // before it.
             for line in [
                 "to be stored: a token that ends ", "topic dinner", "installations 1", "asked five times if need be:",
                 "may subscribe:", "nothing was sent: ", "sent ", "the lamp receives at ",

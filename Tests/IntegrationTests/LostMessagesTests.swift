@@ -3,7 +3,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Every message that was acknowledged is handled, waits, is a dead letter, or is told as lost, whatever became of the
+/// Every acknowledged message is handled, waits, is a dead letter, or is reported as lost, whatever happened to the
 /// inbox's files.
 @Suite struct LostMessagesTests {
     private static let messages = 60
@@ -28,7 +28,7 @@ import Testing
                 try await Self.receive(broker, runtime, configuration, killedInto: played.isKilled ? directory : nil)
                 try played.damage.apply(to: state + "/inbox.sqlite", at: "mark-1030")
                 try Self.expectUnsound(state)
-                // The pages that are hit in a file of this size hold no message.
+                // In a file of this size, the damaged pages contain no message.
                 let losesNothing: [InboxDamage] = [.emptiedWithLog, .removedWithLog, .pages2To6]
                 try await Self.expectAllAccountedFor(
                     state, configuration, losesNothing: losesNothing.contains(played.damage))
@@ -36,10 +36,10 @@ import Testing
         }
     }
 
-    /// Has all messages acknowledged, and none handled: each waits for its retry.
+    /// Makes the agent acknowledge all messages and fail their first attempts, so that each waits for its retry.
     ///
-    /// - Parameter copy: a directory for a copy of the files as a process leaves them that was killed; it takes the place of
-    ///   what the stop leaves.
+    /// - Parameter copy: a directory for a copy of the files as a killed process leaves them. The copy replaces the
+    ///   files that the stop leaves.
     private static func receive(
         _ broker: FakeBroker, _ runtime: PushRuntime, _ configuration: PushAgent.Configuration,
         killedInto copy: String?
@@ -57,7 +57,8 @@ import Testing
             }
             _ = try await runtime.ledger()
             if let copy {
-                // From outside this process, whose descriptors hold SQLite's locks.
+                // Another process copies the files, because closing a descriptor in this process would release SQLite's
+                // locks.
                 for suffix in ["", "-wal"] {
                     #expect(try await ForeignProgram("cp", path + suffix, "\(copy)/killed\(suffix)").run().status == 0)
                 }
@@ -80,7 +81,7 @@ import Testing
                 qos: .atLeastOnce, packetID: UInt16(number)))
     }
 
-    /// Before an agent starts: who looks is told.
+    /// Before the agent starts, ``InboxReader/verify()`` reports the damage.
     private static func expectUnsound(_ state: String) throws {
         let error = #expect(throws: InboxAccessError.self) { try InboxReader(stateDirectory: state).verify() }
         if case .damaged = error { return }
@@ -96,10 +97,10 @@ import Testing
         let before = try await runtime.ledger()
         #expect(before.isBalanced)
         #expect(before.received == Int64(Self.messages))
-        // Of a process that was killed some may be in hand.
+        // A killed process may leave messages in progress.
         #expect(before.waiting + before.running + before.dead + before.lost == Int64(Self.messages))
         #expect(losesNothing == (before.lost == 0))
-        // The file was replaced before there was anybody to tell.
+        // The damaged file was replaced before the agent's observers existed; they get the event now.
         try await whileRunning(agent) {
             let event = await firstEvent(events) { if case .inboxMovedAside = $0 { true } else { false } }
             guard case .inboxMovedAside(let path, _, let takenOver, let lost?)? = event else {
@@ -112,7 +113,7 @@ import Testing
             #expect(kept.contains("-mark"), "\(kept)")
         }
         await runtime.shutdown()
-        // Told once.
+        // The loss is reported only once.
         let next = try PushRuntime(configuration: .patient(stateDirectory: state))
         let later = PushAgent(runtime: next, configuration: configuration, handler: RecordingHandler())
         let told = Locked<[PushEvent]>([])
@@ -146,7 +147,7 @@ import Testing
         }
     }
 
-    /// What is legitimately absent: rows that were removed as done, and dead letters that were dropped.
+    /// Removed done rows and dropped dead letters are no losses.
     @Test func whatWasRemovedInDueCourseRaisesNoAlarm() async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(
@@ -193,7 +194,7 @@ import Testing
             let next = try PushRuntime(configuration: .patient(stateDirectory: state))
             #expect(try await next.ledger().waiting == Int64(Self.messages))
             await next.shutdown()
-            // From then on it has one.
+            // The runtime has written a new mark.
             #expect(FileManager.default.fileExists(atPath: state + "/inbox.sqlite-mark"))
         }
     }

@@ -3,9 +3,9 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// How much memory an agent takes at most, whatever its broker sends: the peak of a process of its own.
+/// The memory limits of an agent under a flood: the peak of a process of its own.
 @Suite struct MemoryBoundTests {
-    /// Runs `FloodedAgent` against a broker, and returns its peak in MiB when `flood` is done.
+    /// Runs `FloodedAgent` against a broker, and returns the process's peak in MiB after `flood`.
     private func peak(
         inbox: String, handler: String, inboxBytes: Int = 0,
         flood: @escaping @Sendable (FakeConnection) throws -> Void
@@ -26,7 +26,6 @@ import Testing
         }
     }
 
-    /// The largest resident size of a process so far, in MiB.
     private static func peak(of process: Int32) throws -> Int {
         // proc_pid_status(5)
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
@@ -42,7 +41,7 @@ import Testing
 
     private static func padded(_ count: Int) -> String { #"{"p":"\#(String(repeating: "x", count: count))"}"# }
 
-    /// As many of the smallest messages as fit into a MiB.
+    /// One MiB of the smallest messages.
     private static func tinyMessages() throws -> [UInt8] {
         var bytes: [UInt8] = []
         var number = 0
@@ -53,13 +52,14 @@ import Testing
         return bytes
     }
 
-    /// What is handled is kept until the broker proves that it has the acknowledgement, which this one never does.
+    /// The agent keeps a handled message until the broker proves that it has the acknowledgement. This broker never
+    /// proves it.
     @Test func handledMessagesWhoseAcknowledgementIsNotProvenTakeNoPayload() async throws {
         let peak = try await self.peak(inbox: "memory", handler: "answers") { connection in
             let payload = Self.padded(60_000)
             for number in 1...5000 {
                 try connection.send(Self.publish(payload, number))
-                // Each when the one before is handled: nothing waits.
+                // Each message is sent after the acknowledgement of the one before, so none waits.
                 guard case .puback = try connection.receiveSkippingPings() else {
                     throw TestFailure("no acknowledgement")
                 }
@@ -84,7 +84,7 @@ import Testing
         #expect(peak < 80 * memoryScale)
     }
 
-    /// 200 MB of messages wait in the file; a part of them stands in memory too.
+    /// 200 MB of messages wait in the file, and a part of them in memory too.
     @Test func messagesInMemoryAreBoundedInBytes() async throws {
         let peak = try await self.peak(inbox: "file", handler: "holds") { connection in
             let payload = Self.padded(200_000)
@@ -100,7 +100,7 @@ import Testing
 }
 
 extension FakeConnection {
-    /// The client's next packet that is no PINGREQ.
+    /// The client's next packet other than PINGREQ.
     fileprivate func receiveSkippingPings() throws -> MQTTPacket {
         while true {
             let packet = try self.receive()

@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The page about reading a message shows a program that is built, and what that program makes of each payload.
+/// The page about reading a message shows code of a built program, and the program's output for each payload.
 @Suite struct MessagesPageTests {
     private let program: DocumentedProgram
 
     init() throws { self.program = try DocumentedProgram(page: "messages.md", example: "MessageTour") }
 
-    /// What stands in the first block of a language after some text.
+    /// The first code block of a language after the beginning of `text`.
     private static func block(_ language: String, in text: some StringProtocol) throws -> String {
         let after = try #require(text.components(separatedBy: "```\(language)\n").dropFirst().first)
         return try #require(after.components(separatedBy: "```").first)
@@ -21,7 +21,7 @@ import Testing
         #expect(sections.count == 8)
         for section in sections {
             let name = try #require(section.components(separatedBy: " -->").first)
-            // Broken for the page alone.
+            // The page breaks the payload into lines; the program gets one line.
             let payload = try Self.block("json", in: section).split(separator: "\n")
                 .map { $0.drop { $0 == " " } }.joined()
             let result = try await ForeignProgram(

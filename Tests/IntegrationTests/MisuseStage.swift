@@ -3,14 +3,13 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A clock that stands still until it is moved.
+/// A clock that moves only with ``advance(_:)``.
 final class ManualClock: Sendable {
     private static let start = (monotonic: MonotonicInstant.now(), calendar: Clocks.machine.calendarNanoseconds())
     private let time = Locked(ManualClock.start.monotonic)
 
     var now: MonotonicInstant { self.time.withLock { $0 } }
 
-    /// The clock, and a calendar that goes with it.
     var clocks: Clocks {
         Clocks(
             monotonic: { self.now },
@@ -22,20 +21,20 @@ final class ManualClock: Sendable {
     func advance(_ duration: Duration) { self.time.withLock { $0 = $0 + duration } }
 }
 
-/// What several agents of a test have in common, one after the other: a broker and a state directory.
+/// The broker and the state directory that several agents of a test use in turn.
 struct MisuseScene {
     fileprivate let directory: String
     fileprivate let broker: FakeBroker
     fileprivate let configuration: PushAgent.Configuration
 
-    /// Runs an agent with this handler until `body` is done and the agent has stopped.
+    /// Runs an agent with `handler` until `body` returns and the agent has stopped.
     ///
     /// - Parameters:
-    ///   - handler: what is called.
-    ///   - change: what is other than by default. Two attempts are.
-    ///   - endsInHandler: whether the agent is stopped with a handler that has not answered, so that no further message
-    ///     can show that it goes on.
-    ///   - body: what happens meanwhile.
+    ///   - handler: the handler.
+    ///   - change: changes the settings. By default a message has two attempts.
+    ///   - endsInHandler: whether the stop comes while a handler has not answered. The stage then sends no last
+    ///     message.
+    ///   - body: the test's actions.
     func play(
         _ handler: some NotificationHandler,
         _ change: (inout PushRuntime.Configuration) -> Void = { _ in },
@@ -63,7 +62,6 @@ struct MisuseScene {
     }
 }
 
-/// Runs `body` with a scene in a directory of its own.
 func withMisuseScene(_ body: (MisuseScene) async throws -> Void) async throws {
     try await withTemporaryDirectory { directory in
         try await withFakeBroker(in: directory) { broker, _, configuration in
@@ -72,7 +70,7 @@ func withMisuseScene(_ body: (MisuseScene) async throws -> Void) async throws {
     }
 }
 
-/// A running agent with a real inbox, and a broker that brings it messages.
+/// A running agent with a real inbox, and a broker that sends messages to it.
 struct MisuseStage: Sendable {
     let events: AsyncStream<PushEvent>
     private let runtime: PushRuntime
@@ -80,7 +78,7 @@ struct MisuseStage: Sendable {
     private let broker: FakeBroker
     private let connection: FakeConnection
 
-    /// What is left when the agent has stopped.
+    /// The inbox after the agent's stop.
     struct Outcome {
         let rows: [Int64: StoredMessage]
         let ledger: MessageLedger
@@ -97,7 +95,7 @@ struct MisuseStage: Sendable {
         self.connection = connection
     }
 
-    /// Brings a message of this source, and waits until it is acknowledged.
+    /// Sends a message of `source`, and waits for its acknowledgement.
     func send(_ number: Int, source: String = "a") async throws {
         let packet = MQTTPacket.message(number, of: source, packetID: UInt16(number))
         try await self.broker.play { [connection] _ in
@@ -106,13 +104,13 @@ struct MisuseStage: Sendable {
         }
     }
 
-    /// Lets time pass for handlers and retries.
+    /// Advances the clock for handlers and retries.
     func advance(_ duration: Duration) {
         self.clock.advance(duration)
         self.runtime.deliveryTimeChanged()
     }
 
-    /// What happens to messages from now on, up to the event that `isLast`.
+    /// The next events of all messages, up to the event for which `isLast` is true.
     func happenings(until isLast: (MessageEvent) -> Bool) async -> [MessageEvent] {
         var happened: [MessageEvent] = []
         for await event in self.events {
@@ -123,7 +121,7 @@ struct MisuseStage: Sendable {
         return happened
     }
 
-    /// What happens to one message from now on, up to an event, or else to its end.
+    /// The next events of one message, up to the event for which `isLast` is true, by default its end.
     func life(
         of messageID: Int64 = 1, until isLast: @escaping (MessageEvent.Kind) -> Bool = { $0.isEnd }
     ) async -> [MessageEvent.Kind] {
@@ -131,7 +129,7 @@ struct MisuseStage: Sendable {
             .filter { $0.messageID == messageID }.map(\.kind)
     }
 
-    /// Brings one more message of the same source, which a misuse must not keep from its handler.
+    /// Sends one more message of the same source, and expects that the handler gets it.
     fileprivate func expectThatTheAgentGoesOn() async throws {
         try await self.send(1000)
         let last = await self.happenings { event in
@@ -154,7 +152,6 @@ extension MisuseStage.Outcome {
 }
 
 extension MQTTPacket {
-    /// A push of `{"n": number}` to a topic of the app.
     static func message(_ number: Int, of source: String, packetID: UInt16, padding: Int = 0) -> MQTTPacket {
         let text = String(repeating: "x", count: padding)
         let payload =
@@ -165,10 +162,10 @@ extension MQTTPacket {
 }
 
 extension MessageEvent.Kind {
-    /// Whether the message is to be tried again.
+    /// Whether the event announces a retry.
     var isRetry: Bool { if case .failed = self { true } else { false } }
 
-    /// Whether nothing more comes.
+    /// Whether the message has ended.
     var isEnd: Bool {
         switch self {
         case .done, .dead: true

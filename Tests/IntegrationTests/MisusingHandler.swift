@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// A handler that does to its completion what a test tells it to do, and treats every message from 1,000 on well.
+/// Passes the completion of each message to `misuse`. Messages from number 1,000 on succeed.
 struct MisusingHandler: RemoteNotificationHandler {
     let misuse: @Sendable (DeliveryContext, FetchCompletion) -> Void
 
@@ -13,7 +13,7 @@ struct MisusingHandler: RemoteNotificationHandler {
     }
 }
 
-/// The same for the asynchronous form.
+/// The asynchronous form of ``MisusingHandler``.
 struct AsyncMisusingHandler: AsyncRemoteNotificationHandler {
     let misuse: @Sendable (DeliveryContext) async throws -> FetchResult
 
@@ -30,16 +30,15 @@ extension ReceivedMessage {
     fileprivate var number: Int64 { self.rawPayload["n"]?.int64 ?? 0 }
 }
 
-/// Completions that a handler has kept.
 final class CompletionShelf: Sendable {
     private let (held, hold) = AsyncStream<FetchCompletion>.makeStream()
 
-    /// Puts every completion here and answers none.
+    /// A handler that puts every completion here, and answers none.
     var handler: MisusingHandler { MisusingHandler { self.put($1) } }
 
     func put(_ completion: FetchCompletion) { self.hold.yield(completion) }
 
-    /// Waits for the next one: an attempt is said to have started before its handler is called.
+    /// Waits for the next completion. The event of an attempt's start precedes the call of the handler.
     func take() async throws -> FetchCompletion {
         for await completion in self.held { return completion }
         throw CancellationError()

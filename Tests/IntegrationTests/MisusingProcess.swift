@@ -2,7 +2,6 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// The `MisusingAgent` program as a child process.
 final class MisusingProcess {
     private let state: String
     private var program: ChildProgram?
@@ -18,9 +17,9 @@ final class MisusingProcess {
             environment: environment)
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the process ends by itself.
     ///
-    /// - Returns: the signal that ended it.
+    /// - Returns: the number of the signal that ended it.
     func waitForEnd() async throws -> Int32? {
         guard let program else { return nil }
         let status = try await onThread { program.wait() }

@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Pushes that are sound but for a member of the wrong type reach their handler.
+/// Pushes with one member of the wrong type still reach their handler.
 @Suite struct OddPayloadTests {
     private static let payloads = [
         #"{"n":1,"aps":{"alert":"x","content-available":"1"}}"#, #"{"n":2,"aps":{"alert":"x","badge":"5"}}"#,

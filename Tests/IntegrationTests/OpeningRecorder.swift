@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Tells of receptions and openings in the order of their coming.
+/// Records received and opened notifications in order.
 final class OpeningRecorder: RemoteNotificationHandler, OpenedNotificationHandler {
     private let entries: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation

@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// An agent whose inbox cannot be opened for now, as on a full disk, waits until it can.
+/// An agent waits while its inbox cannot be opened, for example on a full disk.
 @Suite struct OpeningTests {
     @Test func aDiskThatIsFullAtTheStartIsWaitedFor() async throws {
         try await withTemporaryDirectory { directory in

@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 extension PresentationTests {
-    /// Kii's own cloud sends no `aps` over MQTT: the presenter makes the alert, and routing goes by it.
+    /// Kii's own cloud sends no `aps` over MQTT. The presenter makes the alert, and routing treats the message as one
+    /// with an alert.
     @Test(arguments: [Storage.file, .memory])
     func aPresenterMakesAnAlertFromAMessageWithoutOne(storage: Storage) async throws {
         try await self.withStage(storage) { stage in
@@ -18,7 +19,7 @@ extension PresentationTests {
                 let request = try #require(await presenter.next())
                 #expect(request.key.messageID == 1)
                 #expect(request.alert == NotificationAlert(title: "Kitchen", body: "Dinner is ready"))
-                // It is for the program too, as every message without `aps`.
+                // Like every message without `aps`, it goes to the handler too.
                 #expect(await handler.next(2).map(\.context.messageID).sorted() == [1, 2])
                 await self.happens(.done(.newData, attempt: 1, isLate: false), in: events)
                 #expect(request.respond(.opened(.open)))

@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The number that messages set, from the broker to the state directory.
+/// The badge that messages set, from the broker to the state directory.
 extension PresentationTests {
     @Test func whatReachesNobodyIsDoneAndTold() async throws {
         try await self.withStage { stage in
@@ -18,7 +18,7 @@ extension PresentationTests {
             }
             #expect(await badges.next() == 3)
             #expect(agent.badge == 3)
-            // It is kept across restarts.
+            // The badge is kept across restarts.
             let runtime = try await stage.nextRuntime()
             let next = stage.agent(RecordingHandler(), nil, on: runtime)
             #expect(next.badge == 3)
@@ -32,7 +32,7 @@ extension PresentationTests {
         try await self.withStage { stage in
             let agent = stage.agent(RecordingHandler(), nil)
             agent.setBadge(1)
-            // The first is written at once, and the next one a second later.
+            // The first badge is written at once, and the next badge a second later.
             for _ in 1...10 { try await stage.runtime.loop.run {} }
             agent.setBadge(2)
             let runtime = try await stage.nextRuntime()
@@ -54,7 +54,7 @@ extension PresentationTests {
                 let kept = try await stage.send(Self.dinner)
                 for await _ in handler.called { break }
                 #expect(agent.badge == 2)
-                // The user has seen it.
+                // The program clears the badge, because the user has seen the message.
                 agent.setBadge(nil)
                 withExtendedLifetime(kept) {}
             }

@@ -10,7 +10,7 @@ import Testing
     static let dinner = #"{"aps":{"alert":"Dinner","badge":2},"n":1}"#
     static let supper = #"{"aps":{"alert":"Supper","content-available":1},"n":1}"#
 
-    /// What a test has in hand.
+    /// The broker, the runtime and the configuration of a test.
     struct Stage: Sendable {
         let broker: FakeBroker
         let runtime: PushRuntime
@@ -25,14 +25,14 @@ import Testing
                 lifecycle: lifecycle, presenter: presenter, reconnect: .quick)
         }
 
-        /// Another process on the same directory.
+        /// A new runtime on the same directory, as of another process.
         func nextRuntime() async throws -> PushRuntime {
             await self.runtime.shutdown()
             return try PushRuntime(
                 configuration: .patient(stateDirectory: self.runtime.configuration.stateDirectory))
         }
 
-        /// Sends these payloads, with 1, 2, … as packet identifiers, and waits for their acknowledgements.
+        /// Sends the payloads with the packet identifiers 1, 2, … and waits for their acknowledgements.
         func send(_ payloads: String...) async throws -> FakeConnection {
             try await self.broker.play { broker in
                 let connection = try broker.acceptSession()
@@ -49,7 +49,7 @@ import Testing
             }
         }
 
-        /// A connection over which nothing is sent.
+        /// Opens a connection without messages.
         func connect() async throws -> FakeConnection { try await self.send() }
     }
 
@@ -84,11 +84,11 @@ import Testing
             let agent = stage.agent(handler, presenter)
             let (events, later) = (agent.events, agent.events)
             try await whileRunning(agent) {
-                // Both are acknowledged although the user has not reacted to the first.
+                // The agent acknowledges both messages before the user reacts to the first.
                 let kept = try await stage.send(Self.dinner, #"{"n":2}"#)
                 #expect(await handler.next(1).map(\.context.messageID) == [2])
                 await self.happens(.presented, in: events)
-                // The handler's answer is stored when it has returned.
+                // The agent stores the answer after the handler has returned.
                 let expected = MessageLedger(received: 2, presented: 1, done: 1)
                 while try await stage.runtime.ledger() != expected { try await Task.sleep(for: .milliseconds(10)) }
                 #expect(try #require(await presenter.next()).respond(.opened(.custom("reply"))))
@@ -115,7 +115,7 @@ import Testing
                 let kept = try await stage.send(Self.dinner)
                 await self.happens(.presented, in: events)
                 #expect(try #require(await presenter.next()).respond(response))
-                // The thread that tells of the presentation stores this, when it has told.
+                // The presenting thread stores the response after the event.
                 let expected = MessageLedger(received: 1, done: 1)
                 while try await stage.runtime.ledger() != expected { try await Task.sleep(for: .milliseconds(10)) }
                 withExtendedLifetime(kept) {}
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    /// An agent that presents one alert, and ends.
+    /// Runs an agent that presents one alert, and stops it.
     private func presentDinner(_ stage: Stage) async throws {
         let agent = stage.agent(RecordingHandler(), RecordingPresenter())
         let events = agent.events
@@ -187,7 +187,7 @@ import Testing
             try await self.presentDinner(stage)
             let runtime = try await stage.nextRuntime()
             let (handler, presenter) = (OpeningRecorder(), RecordingPresenter())
-            // Also in the foreground: an old alert is still there to be opened.
+            // In the foreground too, because the user may still open an old notification.
             let lifecycle = AgentLifecycle(state: .inactive)
             let agent = stage.agent(handler, presenter, on: runtime, lifecycle)
             try await whileRunning(agent) {
@@ -248,7 +248,7 @@ import Testing
                 #expect(try #require(await presenter.next()).respond(.opened(.open)))
                 #expect(await handler.next(2).map(\.context.isUserOpened) == [false, true])
                 await self.happens(.opened(.open), in: events)
-                // The acknowledgement is not known to have arrived.
+                // The broker may not have the acknowledgement.
                 first.reset()
                 let second = try await stage.broker.bring([supper(duplicate: true)])
                 let ledger = try await stage.runtime.ledger()
@@ -372,7 +372,7 @@ import Testing
     }
 }
 
-/// Does not answer, as one whose process ends.
+/// Never answers, as if its process ended.
 final class HoldingHandler: RemoteNotificationHandler {
     let called: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -2,13 +2,13 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What need not be kept is removed also from the inbox of an agent to which nothing happens.
+/// Old messages are removed even from the inbox of an idle agent.
 @Suite struct PruningTests {
     private static func waitUntilPruned(_ runtime: PushRuntime) async throws {
         var access = Inbox.Configuration()
         access.isReadOnly = true
         let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
-        // Nothing tells of it; the test's time limit ends the wait.
+        // Pruning has no event; the test's time limit ends this loop.
         while try Inbox(path: path, configuration: access).counts[.done].rows > 0 {
             try await Task.sleep(for: .milliseconds(20))
         }
@@ -53,7 +53,7 @@ import Testing
                         }
                     }
                 }
-                // A step removes 200, and the next look for old ones would come when the test is over.
+                // A step removes 200 rows, and the next regular sweep would come an hour later.
                 var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
                 settings.environment.sweepInterval = .seconds(3600)
                 let runtime = try PushRuntime(configuration: settings)

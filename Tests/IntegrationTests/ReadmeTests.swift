@@ -6,12 +6,11 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The README's code is the code that is built, and its commands do what it says.
+/// The README shows the built example, and its commands print what the README says.
 @Suite(.ownThreads) struct ReadmeTests {
     private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The code block of a page after a marker.
     private func block(_ marker: String, of page: String = "README.md") throws -> String {
         let text = try String(contentsOf: self.root.appendingPathComponent(page), encoding: .utf8)
         let after = try #require(text.components(separatedBy: "<!-- \(marker) -->\n```").dropFirst().first)
@@ -19,7 +18,7 @@ import Testing
         return lines.dropFirst().prefix { $0 != "```" }.joined(separator: "\n") + "\n"
     }
 
-    /// Runs a block with bash beside an emulator, as somebody would who pastes it.
+    /// Runs a block with bash beside an emulator, as a reader would paste it.
     private func run(_ script: String, beside emulator: Emulator, in directory: String) async throws -> String {
         var environment = ProcessInfo.processInfo.environment
         environment["PATH"] = productsDirectory.path + ":" + (environment["PATH"] ?? "")
@@ -41,7 +40,7 @@ import Testing
         #expect(try String(contentsOf: source, encoding: .utf8).split(separator: "\n").count < 60)
     }
 
-    /// `fflush(nil)` locks every stream: it waits for a `readLine()` of the program's as long as nothing is typed.
+    /// `fflush(nil)` locks every stream, so it would wait for a `readLine()` of the program until a line is typed.
     @Test func noExampleFlushesEveryStream() throws {
         let examples = self.root.appendingPathComponent("Examples")
         let sources = try FileManager.default.subpathsOfDirectory(atPath: examples.path).filter {
@@ -54,7 +53,7 @@ import Testing
         }
     }
 
-    /// A package of somebody else's, beside a clone: the lines that they paste find the library.
+    /// In another package beside a clone, the README's lines find the library.
     @Test func thePackageFindsTheLibrary() async throws {
         try await withTemporaryDirectory { directory in
             let package = "\(directory)/my-agent"
@@ -74,12 +73,12 @@ import Testing
         #expect(!page.contains("example.com/kii-push"), "nothing is there")
     }
 
-    /// The agent of this page links KiiPushCore alone.
+    /// The README's agent links KiiPushCore alone.
     @Test func anAgentNeedsLibcurlAndSQLiteAlone() async throws {
         let program = productsDirectory.appendingPathComponent("MinimalAgent").path
         let result = try await ForeignProgram("readelf", "--dynamic", program).run()
         let libraries = result.output.matches(of: /Shared library: \[(.+?)\.so/).map { String($0.output.1) }
-        // Those of Swift, of C, and of a sanitizer.
+        // Libraries of Swift, of C and of sanitizers.
         let isOfLanguage =
             /libswift.*|lib_.*|libc|libm|libgcc_s|libstdc\+\+|libdispatch|libBlocksRuntime|libpthread|libdl/
         let others = libraries.filter { $0.wholeMatch(of: isOfLanguage) == nil && !$0.hasPrefix("ld-linux") }
@@ -111,7 +110,7 @@ import Testing
     @Test func aUsersCommandsShowAPush() async throws {
         try await withEmulator { emulator, directory in
             let lines = try self.block("run: from packages").split(separator: "\n")
-            // The installation is tried by `script/package --check`; the emulator is this test's.
+            // `script/package --check` tests the installation; here the test's own emulator runs.
             #expect(lines.count == 5 && lines[0].contains("apt install") && lines[1].contains("kii-push emulator"))
             let output = try await self.run(
                 lines.dropFirst(2).joined(separator: "\n"), beside: emulator, in: directory)
@@ -135,7 +134,7 @@ import Testing
             let line = try await example.whileRunning { lines in
                 try await withThrowingTaskGroup(of: String?.self) { group in
                     group.addTask { await lines.first { $0.hasPrefix("pushToUser") } }
-                    // Sent again until the agent, which starts meanwhile, is subscribed.
+                    // The agent starts meanwhile, so the test sends until the agent is subscribed.
                     group.addTask {
                         while true {
                             _ = try await client.session(admin).send(
@@ -166,7 +165,7 @@ import Testing
             let example = try ChildProgram(
                 [productsDirectory.appendingPathComponent("MinimalAgent").path],
                 environment: self.environment(of: emulator, in: directory))
-            // Its topic is not there.
+            // The topic does not exist.
             let text = example.output.wait(600) { $0.contains("not subscribed: ") }
             #expect(text.contains("not subscribed: "), "\(text)")
             example.signal(number)
@@ -181,11 +180,11 @@ import Testing
             let running = try ChildProgram(program, environment: environment)
             let text = running.output.wait(600) { $0.contains("not subscribed: ") }
             #expect(text.contains("not subscribed: "), "\(text)")
-            // The first one holds the state: that passes.
+            // The first process holds the state directory, so a later start may succeed (75).
             #expect(try ChildProgram(program, environment: environment).wait() == 75)
             running.signal(SIGTERM)
             #expect(running.wait() == 0)
-            // The state of another app: that does not.
+            // The state directory belongs to another app, so another start would fail too (78).
             try AgentStateFixture(port: 1, topic: "t", username: "u", password: "p")
                 .write(to: "\(directory)/state/kii-push")
             let refused = try ChildProgram(program, environment: environment)

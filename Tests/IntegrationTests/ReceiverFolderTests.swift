@@ -5,9 +5,9 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// An emulator finds the agents on this machine that receive from it, and shows what becomes of each push.
+/// The emulator finds the agents on this machine that receive from it, and shows the fate of each push.
 @Suite(.ownThreads) struct ReceiverFolderTests {
-    /// Runs an agent that others may watch, beside an emulator that somebody looks at.
+    /// Runs an agent with a control socket, beside an emulator with a follower of its activity.
     private func watching(
         _ handler: RecordingHandler, beforeRun isFollowed: Bool = true,
         _ body: @escaping @Sendable (Emulator, PushAgent, String) async throws -> Void
@@ -29,8 +29,8 @@ import Testing
         }
     }
 
-    /// Sends until the emulator hears the agent tell of a push in these words: nobody knows when it has begun to listen, or
-    /// how long the agent takes to write.
+    /// Sends pushes until the emulator has received these events of one push. The emulator may begin to listen at any
+    /// time, and the agent may write its events late.
     private func heard(
         _ words: [String], _ emulator: Emulator, _ agent: PushAgent
     ) async throws -> [MessageDelivery] {
@@ -59,7 +59,6 @@ import Testing
 
     @Test(arguments: [true, false])
     func aPushIsFollowedToItsVerdict(isFollowed: Bool) async throws {
-        // Every first attempt fails.
         let handler = RecordingHandler { $0.context.attempt == 1 ? .failed : .newData }
         try await self.watching(handler, beforeRun: isFollowed) { emulator, agent, directory in
             emulator.activity.follow()
@@ -79,7 +78,7 @@ import Testing
             #expect(recorded.starts(with: ["received", "stored", "acknowledged", "started", "failed"]), "\(recorded)")
 
             let receiver = try await emulator.control("GET", "receivers")["receivers"]?[0]
-            // As it is without links.
+            // The path has its symbolic links resolved.
             let place = URL(fileURLWithPath: directory).resolvingSymlinksInPath().path + "/profiles/alice"
             #expect(receiver?["name"] == "alice" && receiver?["stateDirectory"]?.string == place)
             #expect(receiver?["installations"] == [JSONValue(installation)])
@@ -103,7 +102,7 @@ import Testing
                 if dead.count == 2 { break }
             }
             var letters: [JSONValue] = []
-            // It is told before it is written.
+            // The event precedes the write to the inbox.
             while letters.count < 2 {
                 try Task.checkCancellation()
                 letters = try await emulator.control("GET", "dead-letters")["deadLetters"]?.array ?? []

@@ -3,7 +3,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The page about receiving shows a program that is built, and the program does what it says.
+/// The page about receiving shows code of a built program, and the program prints what the page says.
 @Suite struct ReceivingPageTests {
     @Test func everyBlockIsADeclarationOfTheProgram() throws {
         let program = try DocumentedProgram(page: "receiving.md", example: "ReceivingTour")
@@ -45,7 +45,7 @@ import Testing
                 withExtendedLifetime(kept) {}
                 #expect(status == 0, "\(errors)")
                 var lines = output.split(separator: "\n").map { String($0) }
-                // Of another source than the rest: it may come at any time.
+                // This message has another source, so its line may come at any position.
                 lines.removeAll { $0 == "received hello in background" || $0 == "received hello in active" }
                 #expect(output.contains("received hello in "))
                 #expect(

@@ -2,17 +2,18 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// An agent that was registered, and its cloud, which does not take the token on file any more. The cloud answers the first
-/// requests for another token as a test says; then it gives one, and with that a new endpoint.
+/// A registered agent whose token the cloud refuses. The cloud answers the first requests for another token as a test
+/// says. Then it grants a token, and with that token a new endpoint.
 struct RefusedAgent: Sendable {
     let agent: PushAgent
     private let broker: FakeBroker
     private let asked: Locked<Int>
 
-    /// How often the agent has asked for another token.
+    /// The number of the agent's requests for another token.
     var requests: Int { self.asked.withLock { $0 } }
 
-    /// Runs `body` with an agent of this account, whose first `times` requests for a token are answered like this.
+    /// Runs `body` with an agent of `account`. The cloud gives `answer` to the agent's first `times` requests for a
+    /// token.
     static func with(
         _ account: KiiAccount, _ answer: FakeCloud.Answer, times: Int,
         _ body: (RefusedAgent) async throws -> Void
@@ -44,11 +45,10 @@ struct RefusedAgent: Sendable {
         }
     }
 
-    /// Runs the agent until it receives at the new endpoint.
     func runUntilItReceives() async throws {
         let events = self.agent.events
         async let kept = self.broker.play { broker in
-            // The first may end before it is open, when the cloud names the other topic.
+            // The first connection may end before it is open, because the cloud names the new topic.
             let first = try broker.accept()
             _ = try? first.open(sessionPresent: true)
             return [first, try broker.acceptSession()]

@@ -5,7 +5,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// What an agent does about its place in the cloud, and what it says when it cannot.
+/// The registration of an agent with the cloud, and the errors if it fails.
 @Suite struct RegistrationTests {
     private func agent(
         _ emulator: Emulator,
@@ -52,7 +52,7 @@ import Testing
             let first = try await agent.register()
             let token = try await agent.session().token()
             try await agent.client.session(token.token).deleteInstallation(.id(first.installationID))
-            // A broker that has begun anew takes no credentials of the deleted installation any more.
+            // The restarted broker refuses the credentials of the deleted installation.
             await before.stop()
             let after = try await Emulator.start(configuration)
             let events = agent.events
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// How the pushes of all installations are written, as the emulator has it.
+    /// The format of pushes for each installation, from the emulator.
     private func payloads(_ emulator: Emulator) async throws -> [String?]? {
         try await emulator.control("GET", "installations")["installations"]?.array?.map { $0["payload"]?.string }
     }
@@ -88,7 +88,7 @@ import Testing
             let agent = self.agent(emulator, runtime)
             #expect(try await agent.register() == second)
             #expect(try await self.payloads(emulator) == ["apns"])
-            // Also by the installation that takes the place of a deleted one.
+            // The installation that replaces a deleted one also keeps the format.
             let token = try await agent.session().token()
             try await agent.client.session(token.token).deleteInstallation(.id(first.installationID))
             #expect(try await agent.register().installationID != first.installationID)

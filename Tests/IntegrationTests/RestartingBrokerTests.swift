@@ -2,12 +2,12 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A broker that restarts, or a link that is cut, again and again.
+/// A broker that restarts, or a link that breaks, again and again.
 @Suite struct RestartingBrokerTests {
     @Test func connectionsThatStoodAreNoEvidenceOfAnotherReceiver() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             var reconnect = ReconnectPolicy.Configuration.quick
-            // Each connection stood for so long, and none was closed at once.
+            // Each connection counts as stable, and none as closed at once.
             reconnect.stableAfter = .zero
             reconnect.pattern.kickedWithin = .zero
             reconnect.firstDelayAfterPeerLoss = .milliseconds(10)
@@ -31,21 +31,21 @@ import Testing
         }
     }
 
-    /// The time between two connections, and that of a look at the broker: enough for a busy test to act as the broker.
+    /// The delay before each connection, also before a probe of the broker. A busy test has time to act as the broker.
     private static let pause = Duration.seconds(1)
 
-    /// Every connection is short, and no attempt of the agent's own meets the broker while it is away.
+    /// Every connection is short, and the agent's next attempt comes only after the broker is back.
     private static let unhurried: ReconnectPolicy.Configuration = {
         var reconnect = ReconnectPolicy.Configuration()
         reconnect.baseDelay = RestartingBrokerTests.pause
         reconnect.firstDelayAfterPeerLoss = RestartingBrokerTests.pause
         reconnect.pattern.kickedWithin = .zero
-        // A test takes few pauses.
+        // Two closures suffice, so that a test has few pauses.
         reconnect.pattern.closures = 2
         return reconnect
     }()
 
-    /// Resets a session and waits for what the agent says of it.
+    /// Resets a session, and waits for the agent's event about the loss.
     private func loss(
         _ broker: FakeBroker, _ events: AsyncStream<PushEvent>,
         reset: @escaping @Sendable (FakeConnection) throws -> Void
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// Runs an unhurried agent, with its events, while `body` plays its broker.
+    /// Runs an unhurried agent while `body` acts as its broker.
     private func whileUnhurried(
         _ body: @escaping @Sendable (FakeBroker, AsyncStream<PushEvent>) async throws -> Void
     ) async throws {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// mosquitto, killed and back 0.4 s later, in the time before the agent's next attempt.
+    /// As when mosquitto is killed and restarts 0.4 s later, before the agent's next attempt.
     @Test func aBrokerThatIsGoneRightAfterItClosedIsNoReceiver() async throws {
         try await self.whileUnhurried { broker, events in
             for _ in 1...3 {
@@ -87,13 +87,13 @@ import Testing
         }
     }
 
-    /// The broker is behind a load balancer, which takes connections all the same, and has nobody to hand them to.
+    /// The load balancer accepts connections while its broker is gone.
     @Test func aLoadBalancerWithoutItsBrokerIsNoReceiver() async throws {
         try await self.whileUnhurried { broker, events in
             try await self.loss(broker, events) { $0.reset() }
             try await self.loss(broker, events) { connection in
                 connection.reset()
-                // The look at the broker, which says nothing.
+                // The agent's probe of the broker, which gets no answer.
                 _ = try broker.accept()
             }
             try await self.loss(broker, events) { $0.reset() }

@@ -3,9 +3,9 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The topic's retained message, which a broker sends anew after every SUBSCRIBE.
+/// The retained message of a topic, which a broker sends after every SUBSCRIBE.
 @Suite struct RetainedMessageTests {
-    /// One connection: the retained message as it comes after SUBSCRIBE, then another one.
+    /// One connection: sends the retained message after SUBSCRIBE, and then a live message.
     private static func bring(
         _ broker: FakeBroker, retained: Int, at qos: QoS, then number: Int, sessionPresent: Bool = true
     ) async throws {
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Some brokers mark live messages, too.
+    /// Some brokers set the retain flag of live messages too.
     @Test func onlyTheFirstOfAConnectionIsTheTopics() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let handler = RecordingHandler()
@@ -73,7 +73,7 @@ import Testing
                 #expect(await Self.numbers(handler, 3) == [3, 4, 101])
             }
             await first.shutdown()
-            // Nor does the end of the process make it another.
+            // After a restart of the process it is still the same message.
             let second = try PushRuntime(configuration: .patient(stateDirectory: first.configuration.stateDirectory))
             try await whileRunning(agent(second)) {
                 try await Self.bring(broker, retained: 101, at: qos, then: 5)
@@ -84,7 +84,8 @@ import Testing
         }
     }
 
-    /// With the inbox its record is gone, and with that perhaps the message: nobody has handled it.
+    /// Without the inbox, the agent has no record of the retained message. Nobody may have handled the message, so the
+    /// agent delivers it again.
     @Test(arguments: [false, true])
     func oneWhoseInboxIsGoneIsHandled(isDamaged: Bool) async throws {
         try await withFakeBroker { broker, first, configuration in
@@ -110,7 +111,7 @@ import Testing
             try await whileRunning(after) {
                 try await Self.bring(broker, retained: 100, at: .atLeastOnce, then: 2)
                 #expect(await Self.numbers(handler, 2) == [2, 100])
-                // The new inbox has it.
+                // The new inbox has a record of the message.
                 try await Self.bring(broker, retained: 100, at: .atLeastOnce, then: 3)
                 try await Self.bring(broker, retained: 101, at: .atLeastOnce, then: 4)
                 #expect(await Self.numbers(handler, 3) == [3, 4, 101])

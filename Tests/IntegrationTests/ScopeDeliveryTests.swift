@@ -3,17 +3,17 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// A user, a thing and a bystander, a topic and a bucket in every scope: each push reaches those who subscribed to its
-/// source, and nobody else.
+/// A user, a thing and a bystander, and a topic and a bucket in every scope: each push reaches only the subscribers of
+/// its source.
 @Suite struct ScopeDeliveryTests {
-    /// An agent, what it was handed, and who it is.
+    /// An agent with its principal, and its handler's calls.
     private struct Party {
         let runtime: PushRuntime
         let agent: PushAgent
         let handler = RecordingHandler()
         let principal: Principal
         let token: Secret
-        /// What it is to receive, in the order of sending.
+        /// The sources of the messages that it must receive, in the order of sending.
         var expected: [SubscriptionTarget?] = []
 
         init(_ account: KiiAccount, _ emulator: Emulator, _ directory: String) async throws {
@@ -26,10 +26,10 @@ import Testing
             self.token = try await self.agent.session().token().token
         }
 
-        /// What the agent has received up to and with the message that ends the test.
+        /// Expects the handler's calls, up to the test's last message.
         ///
-        /// Numbers of an inbox have no gaps and follow reception, so a message too many shows in the numbers even if its
-        /// handler comes late.
+        /// Message IDs follow reception without gaps. So an additional message shows in the IDs, even if its handler is
+        /// called late.
         func checkCalls(sourceLocation: SourceLocation = #_sourceLocation) async {
             let calls = await self.handler.next(self.expected.count).sorted {
                 $0.context.messageID < $1.context.messageID
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// A source of pushes, who owns it, and which of the parties subscribe.
+    /// A source of pushes, its owner's token, and the parties that subscribe.
     private struct Source {
         var target: SubscriptionTarget
         var owner: Secret
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// `POST /groups`, which the library has no call for.
+    /// `POST /groups`; the library has no method for this call.
     private static func createGroup(owner: String, members: [String]) -> KiiCall<String> {
         let call = KiiCall(.post, KiiPath("groups"), statuses: [201]) { response throws(KiiResponseError) in
             guard let id = try response.json()["groupID"]?.string else {
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    /// `PUT /things/{thingID}/ownership/user:{userID}`, which the library has no call for either.
+    /// `PUT /things/{thingID}/ownership/user:{userID}`; the library has no method for this call.
     private static func addOwner(_ userID: String, to thingID: String) -> KiiCall<Void> {
         let path = KiiPath("things").appending(thingID, as: .thingID).appending("ownership")
             .appending("user:\(userID)", as: .userID)

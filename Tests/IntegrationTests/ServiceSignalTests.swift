@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// `PushService` in the process of `FloodedAgent`, under a service manager whose part the test plays.
+/// `PushService` in a process of `FloodedAgent`. The test acts as its service manager.
 @Suite(.ownThreads) struct ServiceSignalTests {
     private func run(
         handler: String,

@@ -3,9 +3,9 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// Sessions and repeated calls against a cloud whose answers get lost and whose tokens end.
+/// Sessions and repeated calls, with a cloud whose answers get lost and whose tokens expire.
 @Suite struct SessionTests {
-    /// A client whose clock can be put forward, so that its tokens are about to end.
+    /// A client with an adjustable clock, so that its tokens seem about to expire.
     private struct Subject {
         let emulator: Emulator
         let ahead = Locked(Duration.zero)
@@ -34,7 +34,7 @@ import Testing
             }
         }
 
-        /// The next answer to `method` on `path` is lost on its way: by a gateway that gives up, or with the connection.
+        /// Loses the next answer to `method` on `path`: a gateway answers 504, or the connection ends.
         func loseAnswer(_ method: String, _ path: String, withConnection: Bool = false) async throws {
             var fault: [(String, JSONValue)] = [
                 ("method", JSONValue(method)), ("path", JSONValue(path)), ("afterwards", true),
@@ -72,7 +72,7 @@ import Testing
             let session = try await subject.session()
             let old = try await session.token()
             let admin = try await subject.emulator.adminToken(subject.client)
-            // The same password again: what ends is the token.
+            // The password stays the same; only the token ends.
             try await subject.client.session(admin).changePassword(from: nil, to: "pass word", of: .loginName("alice"))
             let user = try await session.user()
             #expect(user.loginName == "alice")

@@ -2,7 +2,8 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Agents on a machine that sleeps, and whose calendar is set. What must not be waited for would take ten minutes.
+/// Agents on a machine that sleeps, or whose calendar is changed. Every delay that the tests must not wait for is ten
+/// minutes.
 @Suite struct SleepTests {
     private static let patient: ReconnectPolicy.Configuration = {
         var configuration = ReconnectPolicy.Configuration()
@@ -13,7 +14,7 @@ import Testing
         return configuration
     }()
 
-    /// Runs `body` with an agent whose machine's clocks are the test's.
+    /// Runs `body` with an agent on the test's own clocks.
     private func withAgent(
         pingTimeout: Duration? = nil,
         prepare: (String) throws -> Void = { _ in },
@@ -45,7 +46,7 @@ import Testing
     }
 
     @Test func theBrokerIsAskedAtOnceAndTheConnectionStandsIfItAnswers() async throws {
-        // This broker may be held up by a busy machine.
+        // A long timeout, because a busy machine may delay this broker.
         try await self.withAgent(pingTimeout: .seconds(600)) { broker, runtime, agent, handler, clocks in
             let events = agent.events
             try await whileRunning(agent) {
@@ -62,7 +63,7 @@ import Testing
         }
     }
 
-    /// A broker that lost patience while the machine slept has closed, which shows when it is asked; or it is not there.
+    /// During the sleep the broker closed the connection, which a PINGREQ shows, or the broker vanished.
     @Test(arguments: [true, false])
     func aConnectionThatDidNotSurviveIsReplacedAtOnce(brokerResets: Bool) async throws {
         try await self.withAgent { broker, runtime, agent, _, clocks in
@@ -107,7 +108,7 @@ import Testing
                         })
                 else { throw TestFailure("no word of it") }
                 #expect(delay == .seconds(600))
-                // A calendar that is set ends no pause.
+                // A change of the calendar does not shorten the delay.
                 try await clocks.jump(runtime, calendar: .seconds(86_400))
                 try await clocks.jump(runtime, slept: .seconds(60))
                 _ = try await self.open(broker)
@@ -115,8 +116,8 @@ import Testing
         }
     }
 
-    /// A retry is due in half an hour; the calendar is set back by that, and so is the retry. After the sleep it is
-    /// looked for again, and found.
+    /// A retry is due in half an hour. The calendar is set back by half an hour, and the retry moves with it. After the
+    /// sleep the agent searches for due retries, and finds this one.
     @Test func retriesFollowTheCalendarAndAreLookedForAfterASleep() async throws {
         try await self.withAgent(prepare: { directory in
             let state = try JSONValue(parsing: try PrivateFile.read("\(directory)/agents/default.json") ?? [])

@@ -3,9 +3,9 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A link that takes longer for what waits in the session than SUBACK may take.
+/// A link on which the queued messages take longer than the timeout of SUBACK.
 @Suite struct SlowLinkTests {
-    /// Takes the next client's connection up to SUBSCRIBE, which is not answered.
+    /// Accepts the next client up to SUBSCRIBE, without an answer to SUBSCRIBE.
     private static func accept(_ broker: FakeBroker) throws -> FakeConnection {
         let connection = try broker.accept()
         _ = try connection.receive()
@@ -14,10 +14,10 @@ import Testing
         return connection
     }
 
-    /// Brings a message every tenth of a second for `time`, and then SUBACK. The client gives up when no message comes for
+    /// Sends a message every 0.1 s for `time`, and then SUBACK. The client gives up if no message arrives within
     /// `limit`.
     ///
-    /// - Returns: the connection, and how many ended before it since the machine stood still for so long.
+    /// - Returns: the connection, and the number of earlier connections that ended because the machine was too slow.
     private static func bringMessages(
         for time: Duration, _ limit: Duration, _ broker: FakeBroker
     ) throws -> (kept: FakeConnection, stops: Int) {

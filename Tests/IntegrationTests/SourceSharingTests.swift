@@ -3,9 +3,9 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Sources whose handlers take long, with more messages than memory holds, delay no other.
+/// Slow sources with more messages than fit in memory do not delay other sources.
 @Suite struct SourceSharingTests {
-    /// 600 messages of three slow sources, and then one that has nothing to do with them.
+    /// Sends 600 messages of three slow sources, and then one message of a quick source.
     private func bring(_ broker: FakeBroker, padding: Int = 0) async throws -> FakeConnection {
         try await broker.play { broker in
             let connection = try broker.acceptSession()
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Many small messages, and large ones that fill memory by their bytes.
+    /// Many small messages, and large messages that exceed the memory's limit of bytes.
     @Test(arguments: [(messages: 64, padding: 0), (messages: 1000, padding: 50_000)])
     func slowSourcesWithLongBacklogsDelayNoOther(messages: Int, padding: Int) async throws {
         try await withTemporaryDirectory { directory in
@@ -74,7 +74,7 @@ import Testing
                     runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
                 try await whileRunning(agent) {
                     let connection = try await self.bring(broker)
-                    // The first of each slow source, and then nothing of them.
+                    // The first message of each slow source, and no second one.
                     #expect(Set(await handler.next(4).compactMap(\.number)) == [1, 2, 3, 601])
                     withExtendedLifetime(connection) {}
                 }

@@ -2,16 +2,15 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Order of one source across the end of a process.
+/// The order of one source's messages across a restart of the process.
 @Suite struct StrictOrderTests {
-    /// Runs an agent on the state in `directory` until `body` returns.
     private func run(
         _ directory: String, _ configuration: PushAgent.Configuration, _ handler: RecordingHandler,
         _ body: @escaping @Sendable (AsyncStream<PushEvent>) async throws -> Void
     ) async throws {
         var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
         settings.isStrictlyOrdered = true
-        // However often the first run comes to try again, it does not give up.
+        // So many attempts that the message does not become a dead letter in the first run.
         settings.retryDelays = Array(repeating: .seconds(3), count: 100)
         let runtime = try PushRuntime(configuration: settings)
         let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)

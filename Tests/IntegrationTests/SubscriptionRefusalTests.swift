@@ -10,7 +10,7 @@ import Testing
             + #""portTCP":\#(broker.port),"portSSL":1}"#
     }
 
-    /// Takes the next client's connection and refuses its subscription.
+    /// Accepts the next client, and refuses its subscription.
     private static func refuse(_ broker: FakeBroker) throws {
         let connection = try broker.accept()
         _ = try connection.receive()
@@ -45,7 +45,7 @@ import Testing
             let agent = PushAgent(of: cloud, runtime, configuration)
             async let refusals = broker.play { broker in
                 var refusals = 0
-                // The last connection is the test's own.
+                // The test itself makes the last connection.
                 while (try? Self.refuse(broker)) != nil { refusals += 1 }
                 return refusals
             }

@@ -6,7 +6,7 @@ import Testing
 
 /// Two agents with copies of one state directory, as on two machines.
 @Suite struct TakeoverTests {
-    /// What one of the two went through until it had said that there is another.
+    /// The events of one agent until its report of another receiver.
     private struct Course {
         var closures = 0
         var takeover: String?
@@ -14,7 +14,7 @@ import Testing
         var reason: String?
     }
 
-    /// Listens until another receiver is recognised and the connection that showed it is told as well.
+    /// Waits for the report of another receiver, and for the loss of the connection that follows.
     private func course(_ events: AsyncStream<PushEvent>) async -> Course {
         var course = Course()
         for await event in events {
@@ -32,7 +32,7 @@ import Testing
     }
 
     private func agent(_ emulator: Emulator, _ runtime: PushRuntime, _ handler: RecordingHandler) -> PushAgent {
-        // The numbers of the policy divided by some hundred, but for the pauses of a dispute.
+        // The delays are about a hundredth of the default policy's, except the delays of a dispute.
         var reconnect = ReconnectPolicy.Configuration.quick
         reconnect.baseDelay = .milliseconds(20)
         reconnect.maximumDelay = .milliseconds(200)
@@ -54,7 +54,7 @@ import Testing
             let runtimes = try ["first", "second"].map { name in
                 var configuration = PushRuntime.Configuration.patient(stateDirectory: "\(directory)/\(name)")
                 configuration.certificateAuthorityFile = emulator.certificateAuthorityFile
-                // Locks do not reach from one machine to the other.
+                // Separate lock directories, because locks do not reach across machines.
                 configuration.environment.lockDirectory = "\(directory)/\(name)/run"
                 return try PushRuntime(configuration: configuration)
             }
@@ -74,7 +74,7 @@ import Testing
                         #expect(course.reason?.hasSuffix("another receiver seems to use this installation") == true)
                         #expect((.seconds(1) ... .seconds(4)).contains(course.pause ?? .zero))
                     }
-                    // What is sent reaches one of the two, and is not lost.
+                    // One of the two agents gets the message.
                     let admin = try await emulator.adminToken(agents.0.client)
                     _ = try await agents.0.client.session(admin).send(PushMessage(data: ["n": 1]), to: .user(user))
                     let call = await withTaskGroup(of: RecordingHandler.Call?.self) { group in

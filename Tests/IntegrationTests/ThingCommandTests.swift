@@ -3,9 +3,9 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// A command's way to a thing and back: issued by the owner, carried out by the thing's agent, and read by the owner.
+/// A command to a thing: the owner issues it, the thing's agent executes it, and the owner reads the results.
 @Suite struct ThingCommandTests {
-    /// Does what it is told and reports it.
+    /// Reports success for every action of a command.
     private struct Lamp: RemoteNotificationHandler, ThingCommandHandler {
         let session: KiiSession
         let thingID: String
@@ -61,7 +61,7 @@ import Testing
                 runtime: runtime, configuration: .init(name: "lamp", app: emulator.app, account: account),
                 handler: Lamp(
                     session: KiiSession(client: owner.client, token: lamp.accessToken), thingID: lamp.thingID))
-            // From then on the broker keeps what comes for the thing.
+            // After this registration, the broker queues messages for the thing.
             _ = try await thing.register()
             let (commandID, pushes) = try await whileRunning(owner) {
                 try await whileRunning(thing) {

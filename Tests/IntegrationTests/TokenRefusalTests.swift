@@ -3,7 +3,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// A cloud that refuses a pseudo user's token, and then takes it again.
+/// A cloud that refuses a pseudo user's token for a while.
 @Suite struct TokenRefusalTests {
     private func agent(_ emulator: Emulator, _ runtime: PushRuntime) -> PushAgent {
         PushAgent(
@@ -22,7 +22,8 @@ import Testing
             ])
     }
 
-    /// The endpoint is asked for, the token is refused, and so is its refresh; the next time the refresh token is taken.
+    /// The cloud refuses the token at the request for the endpoint, and then refuses its refresh once. The next refresh
+    /// succeeds.
     @Test(arguments: [(401, "UNAUTHORIZED"), (403, "WRONG_REFRESH_TOKEN"), (403, "FORBIDDEN")])
     func oneRefusalOfTheRefreshDoesNotEndTheRun(status: Int, code: String) async throws {
         let answer = FakeCloud.Answer(status: status, body: #"{"errorCode":"\#(code)"}"#)
@@ -32,7 +33,8 @@ import Testing
         }
     }
 
-    /// Of a token without refresh; and twice what is no word about the token: a firewall's, say.
+    /// Refusals of a token that cannot be refreshed: once by the cloud, or twice in a way that says nothing about the
+    /// token, such as a firewall's.
     @Test(arguments: [(401, "UNAUTHORIZED", 1), (403, "FORBIDDEN", 2)])
     func aFewRefusalsDoNotEndTheRun(status: Int, code: String, times: Int) async throws {
         try await withEmulator { emulator, directory in

@@ -2,7 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What an agent records of its messages, read from its state directory.
+/// The trace of each message, read from the agent's state directory.
 @Suite struct TraceTests {
     @Test func recordsEveryStepOfALife() async throws {
         try await withFakeBroker { broker, runtime, configuration in
@@ -22,7 +22,7 @@ import Testing
                                 topic: "elsewhere", payload: Array(#"{"n":5}"#.utf8), qos: .atLeastOnce, packetID: 5)))
                     _ = try connection.receiveAcknowledgements(4)
                 }
-                // 2 is not known to be acknowledged, and comes once more on another connection.
+                // The broker has no acknowledgement of message 2, and sends the message again on another connection.
                 let kept = try await broker.bring([.message(2, packetID: 2, duplicate: true)])
                 await self.ends(events, [1, 2, 3, 4, 5])
                 withExtendedLifetime(kept) {}
@@ -35,7 +35,7 @@ import Testing
                 .failed(attempt: 1, .failed, retryAfter: .seconds(1)), .started(attempt: 2),
                 .done(.noData, attempt: 2, isLate: false),
             ]
-            // The repetition may come before or after the first attempt.
+            // The duplicate may arrive before or after the first attempt.
             #expect(kinds[1].filter { $0 != .duplicate } == head + retried)
             #expect(kinds[1].count { $0 == .duplicate } == 1)
             #expect(kinds[2] == head + [.dead(.rejected("no"), attempt: 1)])
@@ -54,7 +54,7 @@ import Testing
                 #expect(trace.installationID?.isEmpty == false)
             }
             #expect(try reader().trace(of: 5).state == .dead(reason: .unexpectedTopic))
-            // The second attempt waited for its time.
+            // The second attempt came after the delay.
             let second = try reader().trace(of: 2)
             let failed = try #require(second.events.first { if case .failed = $0.kind { true } else { false } })
             let again = try #require(second.events.first { $0.kind == .started(attempt: 2) })
@@ -73,7 +73,7 @@ import Testing
                 }
             }
             let reader = try InboxReader(stateDirectory: directory)
-            // Nothing is missing of what is written with the answer only.
+            // The acknowledgement is written together with the answer, so it is not missing before the answer.
             #expect(try reader.trace(of: 1).missing == [])
             #expect(try reader.trace(of: 2).missing == [])
             #expect(try reader.trace(of: 3).missing == [.storing, .acknowledgement, .answer])
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// Waits until these messages are done or given up on.
+    /// Waits until the messages are done or dead.
     private func ends(_ events: AsyncStream<PushEvent>, _ numbers: Set<Int64>) async {
         var missing = numbers
         for await event in events {
@@ -103,7 +103,7 @@ import Testing
     }
 }
 
-/// 2 fails at first, 3 is rejected, the others succeed.
+/// Message 2 fails at first, message 3 is rejected, and the others succeed.
 private struct AnsweringHandler: RemoteNotificationHandler {
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion

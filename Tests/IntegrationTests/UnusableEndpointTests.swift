@@ -2,8 +2,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Answers to the request for the endpoint that are of no use: topics which nobody can be sent a push on alone, and what is
-/// not the cloud's.
+/// Useless answers to the request for the endpoint: illegal topics, and answers that are not the cloud's.
 @Suite struct UnusableEndpointTests {
     static let topics = ["#", "a/+", "$SYS/uptime", "a\\u0000b", String(repeating: "t", count: 1025)]
 

@@ -3,7 +3,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Settings with which no connection to the broker can come about.
+/// Settings with which no connection to the broker is possible.
 @Suite struct UnusableTransportTests {
     @Test func aCertificateAuthorityFileThatHoldsNoneEndsTheRunAtOnce() async throws {
         try await withTemporaryDirectory { directory in
@@ -25,7 +25,7 @@ import Testing
                 let error = await #expect(throws: TransportError.self) {
                     try await withThrowingTaskGroup(of: Void.self) { group in
                         group.addTask { try await agent.run() }
-                        // If it goes on, this many times are enough.
+                        // Three lost connections show that the run does not end.
                         group.addTask {
                             var losses = 0
                             for await event in events {

@@ -2,14 +2,15 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Brokers that do not keep what they accept, or accept nothing, and the cloud that is asked about it.
+/// Brokers that close accepted connections or refuse all connections, and the agent's requests to the cloud because of
+/// that.
 @Suite struct UnwillingBrokerTests {
     enum Refusal: CaseIterable, CustomTestStringConvertible {
         case afterConnack, afterSuback, serverUnavailable
 
         var testDescription: String { "\(self)" }
 
-        /// Takes the next client's connection, as far as it does, and closes it.
+        /// Accepts the next client as far as the refusal says, and closes the connection.
         func play(_ broker: FakeBroker) throws {
             let connection = try broker.accept()
             switch self {
@@ -29,12 +30,12 @@ import Testing
         var configuration = ReconnectPolicy.Configuration()
         configuration.baseDelay = .milliseconds(2)
         configuration.maximumDelay = .milliseconds(20)
-        // However slow this machine is, the broker closes at once.
+        // Long enough that every closure counts as immediate, even on a slow machine.
         configuration.pattern.kickedWithin = .seconds(600)
         return configuration
     }()
 
-    /// The endpoint that the fake broker's agent has on file, as the cloud says it.
+    /// The cloud's answer with the endpoint that the agent has on file.
     private static func endpoint(
         _ broker: FakeBroker, password: String = "password", topic: String = "topic-1"
     ) -> String {
@@ -52,7 +53,7 @@ import Testing
             runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: reconnect)
     }
 
-    /// The next losses that are told.
+    /// The next `count` lost connections.
     private func losses(_ events: AsyncStream<PushEvent>, _ count: Int) async -> [(reason: String, delay: Duration)] {
         var losses: [(String, Duration)] = []
         for await event in events {
@@ -70,7 +71,8 @@ import Testing
             let events = agent.events
             try await whileRunning(agent) {
                 try await broker.play { broker in for _ in 1...10 { try refusal.play(broker) } }
-                // After the losses 3, 6 and 9, and after the first, before which the endpoint was only on file.
+                // Requests after the losses 3, 6 and 9. If no connection succeeded, one more after the first loss,
+                // because the endpoint was only on file.
                 #expect(cloud.requests.count == (refusal == .afterSuback ? 3 : 4))
                 #expect(cloud.requests.allSatisfy { $0.path.hasSuffix("/mqtt-endpoint") })
                 let losses = await self.losses(events, 9)
@@ -82,7 +84,7 @@ import Testing
         }
     }
 
-    /// It is no kick, and no sign of another receiver: the link is slow.
+    /// A slow link looks like this; the agent must not assume refusals or another receiver.
     @Test func connectionsThatEndAfterAMessageAndAheadOfSubackTellNothingOfTheBroker() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let cloud = try FakeCloud { [answer = Self.endpoint(broker)] _ in .init(status: 200, body: answer) }
@@ -122,7 +124,8 @@ import Testing
         }
     }
 
-    /// At the start, while it is connected and whenever the connection ends there is a reason to ask; once is enough.
+    /// The agent has a reason for a request at the start, during the connection and after each loss; it still sends
+    /// only one.
     @Test(arguments: Refusal.allCases)
     func aCloudThatAsksForTimeGetsItAlsoWhenTheEndpointsTimeIsUp(refusal: Refusal) async throws {
         try await withFakeBroker { broker, runtime, configuration in
@@ -135,7 +138,7 @@ import Testing
         }
     }
 
-    /// Without an endpoint there is nothing to try but the cloud.
+    /// Without an endpoint, the agent can only ask the cloud again.
     @Test(arguments: [true, false])
     func anEnrolmentWaitsAsLongAsTheCloudAsks(inHeader: Bool) async throws {
         try await withFakeBroker { _, runtime, configuration in
@@ -158,7 +161,7 @@ import Testing
         }
     }
 
-    /// Nothing may wait for the delays of this policy.
+    /// A policy with delays so long that no test may wait for one.
     private static let patient: ReconnectPolicy.Configuration = {
         var configuration = ReconnectPolicy.Configuration()
         configuration.baseDelay = .seconds(600)
@@ -188,7 +191,7 @@ import Testing
         }
     }
 
-    /// The cloud has given the installation another topic meanwhile: the session is opened for that one.
+    /// The cloud has given the installation another topic, and the registration opens the session for the new topic.
     @Test func registeringOpensTheSessionOfTheEndpointThatReplacesARefusedOne() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             try change("hasSession", to: false, in: "\(runtime.configuration.stateDirectory)/agents/default.json")
@@ -218,7 +221,7 @@ import Testing
         }
     }
 
-    /// A broker has to close on what MQTT forbids, and would send it again at once.
+    /// MQTT requires the client to close the connection. The broker would send the message again at once.
     @Test(
         arguments: [
             ([0xFF, 0xFE], "its topic is not UTF-8"), ([0x61, 0x00], "its topic holds U+0000"),
@@ -228,7 +231,7 @@ import Testing
     func aMessageThatMQTTForbidsIsNamedAndSlowsTheAgentDown(topic: [UInt8], fault: String) async throws {
         try await withFakeBroker { broker, runtime, configuration in
             var reconnect = ReconnectPolicy.Configuration()
-            // Each connection has stood, and after one that did there is no delay to speak of.
+            // Each connection counts as stable, and a stable connection's loss has no delay.
             reconnect.stableAfter = .zero
             reconnect.firstDelayAfterOwnLoss = .zero
             reconnect.firstDelayAfterPeerLoss = .zero

@@ -5,9 +5,9 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// An agent whose own file cannot be written, as on a full disk, goes on with what it has in memory.
+/// If an agent's own file cannot be written, for example on a full disk, the agent continues with its data in memory.
 @Suite struct UnwritableStateTests {
-    /// The agent's file, on a disk that is full while it is blocked.
+    /// The agent's file; while it is blocked, writes fail as on a full disk.
     private final class StateFile: Sendable {
         let path: String
         private let isBlocked = Locked(false)
@@ -29,7 +29,7 @@ import Testing
 
         func token() throws -> String { try #require(try self.members()["accessToken"] as? String) }
 
-        /// Makes the token one that is about to end.
+        /// Makes the token expire within a second.
         func endToken() throws {
             var members = try self.members()
             members["expiresAt"] = Timestamp.now().millisecondsSinceEpoch + 1000
@@ -66,7 +66,6 @@ import Testing
                 #expect(calls.first?.message.rawPayload["n"]?.int64 == 1)
                 #expect(try file.token() == old)
                 file.unblock()
-                // The next use of the token stores it.
                 let token = try await agent.session().token()
                 #expect(try file.token() == token.token.reveal())
                 #expect(token.token.reveal() != old)
@@ -114,7 +113,7 @@ import Testing
                 }
             }
             let user = try await agent.session().token().principal
-            // The pseudo user that was made is not given up: it is the one that registers once that can be written.
+            // The agent keeps the new pseudo user, and registers this user once its file can be written.
             file.unblock()
             #expect(try await agent.register().principal == user)
             await runtime.shutdown()
@@ -124,7 +123,7 @@ import Testing
     @Test func anAgentTakesOverTheTokenThatAnotherProcessStored() async throws {
         try await withEmulator { emulator, directory in
             let runtime = try emulator.runtime("\(directory)/agent")
-            // Without a password, so that nothing else could help.
+            // Without the password, only the token on file can help.
             var configuration = self.configuration(emulator)
             _ = try await PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
                 .register()

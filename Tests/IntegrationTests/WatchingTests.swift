@@ -3,13 +3,13 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Another process watches an agent by its control socket, and sees what is received where no file has it.
+/// Another process watches an agent through its control socket, and sees the messages although the inbox is in memory.
 @Suite(.ownThreads) struct WatchingTests {
     private static let odd = [
         #"{"q":"\"\\\/\b\u00e9\ud83d\ude00","é":"日本"}"#,
         "{\"n\" : -12345678901234567890123.4500e+07,\n\t\"n\":1e999,\r\"a\":[[{}]]}",
     ].map { Array($0.utf8) }
-    /// One too long for a line, a command that nobody takes, and what is no JSON.
+    /// Payloads that watchers do not get: too long for a line, a command without a handler, and no JSON.
     private static let untold = [
         Array((#"{"x":""# + String(repeating: "x", count: 70_000) + #""}"#).utf8),
         Array(#"{"commandID":"c","actions":[{"a":1}]}"#.utf8), Array(#"{"x":""#.utf8) + [0xFF] + Array(#""}"#.utf8),
@@ -21,7 +21,7 @@ import Testing
                 broker, runtime, configuration in
                 let agent = PushAgent(
                     runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
-                // Who is in the process has a handler, and keeps no message longer than that.
+                // Observers in the process get no payload, because the handler has the message.
                 agent.observe { event in
                     if case .message(let event) = event { #expect(event.message == nil) }
                 }
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Watches until each message came to something.
+    /// Watches until every message has ended.
     private static func watch(_ directory: String, onceConnected send: () throws -> Void) async throws {
         let client = try #require(try ControlClient(stateDirectory: directory))
         var isConnected = false

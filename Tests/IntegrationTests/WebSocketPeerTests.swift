@@ -4,9 +4,10 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Agents over WebSocket to a real mosquitto: through the emulator, and through a server that nobody here wrote.
+/// Agents over WebSocket to a real mosquitto, through the emulator and through an independent server.
 @Suite(.ownThreads) struct WebSocketPeerTests {
-    /// Python's websockets, which takes the WebSocket and hands its bytes to the port that it is given. It prints its own.
+    /// An independent WebSocket server: the Python package `websockets`. It passes the bytes on to the port in its
+    /// argument, and prints its own port.
     private static let relay = """
         import asyncio, sys, websockets
 
@@ -53,9 +54,9 @@ import Testing
         }
     }
 
-    /// Has an agent receive a push over WebSocket.
+    /// Runs an agent that receives a push over WebSocket.
     ///
-    /// - Parameter prepare: called with the agent's state file once it is registered.
+    /// - Parameter prepare: changes the agent's state file after the registration.
     private static func receive(
         _ emulator: Emulator, _ directory: String, tls: Bool, _ prepare: (String) throws -> Void
     ) async throws {
@@ -79,7 +80,7 @@ import Testing
         await runtime.shutdown()
     }
 
-    /// Has the endpoint on file name another port for WebSocket.
+    /// Changes the endpoint's port for WebSocket in the agent's file.
     private static func setPort(_ port: Int, in file: String) throws {
         let state = try JSONValue(parsing: try #require(try PrivateFile.read(file)))
         var members = (state.members ?? []).filter { $0.key != "endpoint" }.map { ($0.key, $0.value) }

@@ -3,9 +3,9 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Agents whose broker is reached through a WebSocket, and servers that do not speak it.
+/// Agents over WebSocket, and servers that do not speak WebSocket.
 @Suite struct WebSocketTests {
-    /// Has the state on file name a port for WebSocket.
+    /// Writes a state file whose endpoint has a port for WebSocket.
     private static func write(_ directory: String, portTCP: UInt16, portWS: UInt16) throws {
         var endpoint = MQTTEndpoint(
             installationID: "i-\(UInt64.random(in: .min ... .max))", host: "127.0.0.1", portTCP: portTCP, portSSL: nil,
@@ -14,7 +14,7 @@ import Testing
         try AgentStateFixture(endpoint: endpoint).write(to: directory)
     }
 
-    /// Runs `body` with an agent whose endpoint has a port for TCP that nobody listens on.
+    /// Runs `body` with an agent whose endpoint has a closed port for TCP.
     private static func withAgent(
         _ transport: PushAgent.Transport,
         configure: (inout PushRuntime.Configuration) -> Void = { _ in },
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// The ports of the next attempts.
+    /// The ports of the next `count` attempts.
     private static func ports(_ events: AsyncStream<PushEvent>, _ count: Int) async -> [Int] {
         var ports: [Int] = []
         for await event in events {
@@ -63,7 +63,7 @@ import Testing
                     var packets: [UInt8] = []
                     try MQTTPacket.message(1, packetID: 1).encode(into: &packets)
                     try MQTTPacket.message(2, packetID: 2).encode(into: &packets)
-                    // Frames of three bytes, a ping between, sent in pieces that end within headers.
+                    // Frames of three bytes with pings between, sent in pieces that end within headers.
                     var frames: [UInt8] = []
                     for start in stride(from: 0, to: packets.count, by: 3) {
                         let piece = Array(packets[start..<min(start + 3, packets.count)])
@@ -105,13 +105,13 @@ import Testing
             let second = makeAgent()
             let more = second.events
             try await whileRunning(second) {
-                // Until it is not reached either.
+                // The agent returns to TCP after the WebSocket's port fails too.
                 #expect(await Self.ports(more, 5) == [webSocket, tcp, tcp, tcp, webSocket])
             }
         }
     }
 
-    /// Bytes that a server sends after it has read the request, and the agent's words about them.
+    /// Bytes that a server sends after the request, and words of the agent's error.
     static let faults: [(bytes: @Sendable ([UInt8]) -> [UInt8], sentence: String)] = {
         func answer(_ text: String) -> @Sendable ([UInt8]) -> [UInt8] { { _ in Array(text.utf8) } }
         func changed(_ part: String, _ other: String) -> @Sendable ([UInt8]) -> [UInt8] {
@@ -163,7 +163,7 @@ import Testing
                 try await broker.play { broker in
                     let connection = try broker.accept()
                     try connection.send(bytes: bytes(connection.receiveUpgrade()))
-                    // The agent comes again.
+                    // The agent reconnects.
                     let next = try broker.accept()
                     try next.upgrade()
                     try next.open(sessionPresent: true)
