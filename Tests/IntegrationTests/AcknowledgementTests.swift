@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The time of an acknowledgement, and the agent's view of redeliveries.
 @Suite struct AcknowledgementTests {
     @Test func aMessageIsInTheFileBeforeItIsAcknowledged() async throws {
         try await withFakeBroker { broker, runtime, configuration in
@@ -125,8 +124,8 @@ import Testing
                 try await broker.play { broker in
                     let second = try broker.acceptSession()
                     for identifier in 11...50 {
-                        // After a reconnection mosquitto marks all queued messages as duplicates, even those that it
-                        // never sent before.
+                        // After a reconnection mosquitto marks all queued messages as duplicates, even without an
+                        // earlier delivery.
                         try second.send(.message(7, packetID: UInt16(identifier), duplicate: true))
                     }
                     #expect(try second.receiveAcknowledgements(40) == (11...50).map(UInt16.init))

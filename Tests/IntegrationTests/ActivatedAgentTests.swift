@@ -8,7 +8,6 @@ import Testing
 @testable import KiiPushActivation
 @testable import KiiPushCore
 
-/// Programs with this library that an agent starts for messages.
 @Suite(.ownThreads) struct ActivatedAgentTests {
     /// The message numbers in the example program's journal, in order.
     private func noted(_ journal: String) -> [Int] {
@@ -32,7 +31,7 @@ import Testing
             await activator.stop()
             #expect(await report.nextStart() != nil)
             #expect(await report.nextEnd() == "exit status 0")
-            // All messages have one source, so their order is kept.
+            // All messages have one source, so they keep their order.
             #expect(self.noted(journal) == Array(1...20))
         }
     }
@@ -219,7 +218,6 @@ import Testing
         }
     }
 
-    /// A program with an agent, started for message 7.
     private struct Launched {
         /// The activator's end of the socket.
         let ours: FileDescriptor
@@ -250,7 +248,7 @@ import Testing
         }
     }
 
-    /// The message that started the program has an older badge than the one that the program sets before it runs.
+    /// The message that started the program has an older badge than the program's own, set before its run.
     @Test func theFirstMessageLeavesTheBadgeThatTheProgramHasSet() async throws {
         try await withTemporaryDirectory { directory in
             let launched = try Launched(in: directory, badge: 2)
@@ -264,7 +262,6 @@ import Testing
                 try Launched.send(8, badge: 5, to: launched.ours)
                 #expect(await handler.next(1).map(\.context.messageID) == [8])
             }
-            // No other badge came in between.
             #expect(await badges.next() == 5)
             await launched.runtime.shutdown()
         }

@@ -10,7 +10,6 @@ import Testing
     private static let dinner = #"{"aps":{"alert":"Dinner"}}"#
     private static let supper = #"{"aps":{"alert":"Supper","content-available":1}}"#
 
-    /// The presenting process, its connection and the program's journal.
     private final class Scene: Sendable {
         let presenter: RecordingPresenter
         /// The lifecycle in the presenting process, which follows the program's lifecycle.
@@ -146,7 +145,6 @@ import Testing
         }
     }
 
-    /// A background action does not bring the program to the front, and opens nothing.
     @Test func aBackgroundActionLeavesTheProgramWhereItIs() async throws {
         try await self.withScene { scene in
             try await scene.send(Self.dinner)

@@ -4,17 +4,14 @@ import KiiPushActivation
 import KiiPushCore
 import TestSupport
 
-/// A test with an agent that starts a program for its messages.
 struct ActivationStage: Sendable {
     let directory: String
     let broker: FakeBroker
     let runtime: PushRuntime
     let configuration: PushAgent.Configuration
 
-    /// The number of attempts of a message.
     static let attempts = 80
 
-    /// The events of an activator, in order.
     final class Report: Sendable {
         let events: AsyncStream<Activator.Event>
         private let continuation: AsyncStream<Activator.Event>.Continuation
@@ -40,7 +37,6 @@ struct ActivationStage: Sendable {
         }
     }
 
-    /// A configuration with a shell script as the program.
     static func shell(_ script: String, _ change: (inout Activator.Configuration) -> Void = { _ in })
         -> Activator.Configuration
     {
@@ -51,7 +47,6 @@ struct ActivationStage: Sendable {
         return configuration
     }
 
-    /// A configuration with the example program, which appends to `journal`.
     func example(journal: String) -> Activator.Configuration {
         var configuration = Activator.Configuration(
             command: [productsDirectory.appending(path: "ActivatedAgent").path, journal])
@@ -82,7 +77,6 @@ struct ActivationStage: Sendable {
         await activator.stop()
     }
 
-    /// Waits for an event of the message that `isWanted` accepts.
     static func happens(
         _ messageID: Int64 = 1, in events: AsyncStream<PushEvent>, _ isWanted: (MessageEvent.Kind) -> Bool
     ) async -> MessageEvent.Kind? {

@@ -5,7 +5,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Programs that an activator starts for messages, and their mistakes.
 @Suite struct ActivatorTests {
     private typealias Kind = MessageEvent.Kind
 
@@ -16,7 +15,6 @@ import Testing
         }
     }
 
-    /// Sends one message and returns the kind of its outcome.
     private func outcome(
         of configuration: Activator.Configuration, deadline: Duration = .seconds(600)
     ) async throws -> Kind? {

@@ -107,7 +107,6 @@ import Testing
     }
 }
 
-/// Never answers.
 private final class SilentHandler: RemoteNotificationHandler {
     private let completions = Locked<[FetchCompletion]>([])
 

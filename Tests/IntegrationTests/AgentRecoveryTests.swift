@@ -3,7 +3,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// Recovery of an agent after a change of its principal, installation or topic, and topics that are created late.
 @Suite struct AgentRecoveryTests {
     private static let targets: [SubscriptionTarget] = [.topic(Topic("alerts")), .bucket(Bucket("readings"))]
 
@@ -95,7 +94,6 @@ import Testing
         }
     }
 
-    /// Whether the agent reports a lost session before it has connected `count` times.
     private func isLost(_ events: AsyncStream<PushEvent>, beforeConnecting count: Int = 1) async -> Bool {
         var (isLost, connections) = (false, 0)
         for await event in events {
@@ -111,7 +109,6 @@ import Testing
         return isLost
     }
 
-    /// A base delay that no test may wait for.
     private static let tooLong = Duration.seconds(600)
 
     @Test func anotherTopicIsFollowedAtOnceAndTheLossIsTold() async throws {

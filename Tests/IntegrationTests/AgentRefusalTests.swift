@@ -25,7 +25,6 @@ import Testing
             ])
     }
 
-    /// The number of refused subscriptions until the agent gives up.
     private func refusalsUntilGivenUp(_ events: AsyncStream<PushEvent>) async -> Int {
         var refusals = 0
         for await event in events {

@@ -4,7 +4,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// Stops, restarts, agents that share a runtime, and a broker that disconnects.
 @Suite struct AgentRunTests {
     private func configuration(_ emulator: Emulator, name: String = "default") -> PushAgent.Configuration {
         PushAgent.Configuration(name: name, app: emulator.app, account: .pseudoUser)
@@ -231,7 +230,6 @@ extension Sequence {
 }
 
 extension FakeConnection {
-    /// Sends messages, each with its acknowledgement.
     fileprivate func deliver(_ identifiers: ClosedRange<UInt16>) throws {
         for identifier in identifiers {
             try self.send(

@@ -5,7 +5,6 @@ import Testing
 
 /// A stop is graceful in every state of the agent, and always ends.
 @Suite struct AgentStopTests {
-    /// Answers only after the agent has reported its stop.
     private final class HandlerUntilStop: AsyncRemoteNotificationHandler {
         let (begun, begin) = AsyncStream<Void>.makeStream()
         private let (stops, stop) = AsyncStream<Void>.makeStream()
@@ -118,7 +117,6 @@ import Testing
         }
     }
 
-    /// Another connection that holds a transaction on the inbox.
     private final class WriterInTheWay: Sendable {
         private let path: String
         private let release = DispatchSemaphore(value: 0)

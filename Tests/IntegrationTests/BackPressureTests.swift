@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Back-pressure: the agent stops reading from the network while too many messages wait for handlers.
 @Suite struct BackPressureTests {
     private static func publish(_ number: Int, bytes: Int = 60_000) -> MQTTPacket {
         let padding = String(repeating: "x", count: bytes)

@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// An agent with its inbox in a file, then in memory, then in the file again, in one session of the broker.
 @Suite struct ChangedInboxTests {
     /// The broker loses its session while the inbox is in memory. In a new session it may give a new message the packet
     /// identifier of a message in the file, and mark it as a duplicate.
@@ -44,12 +43,7 @@ import Testing
         }
     }
 
-    /// Runs the agent once.
-    ///
-    /// - Parameters:
-    ///   - last: the number of the message that ends the run.
-    ///   - script: the broker's actions.
-    /// - Returns: the numbers of the messages that the handler got.
+    /// Runs the agent until message `last`, and returns the numbers of the handled messages.
     private static func run(
         _ inbox: PushRuntime.Configuration.Inbox, in directory: String, until last: Int,
         _ script: @escaping @Sendable () async throws -> FakeConnection

@@ -3,7 +3,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// The client's calls to a real emulator over real connections.
 @Suite struct CloudCallsTests {
     private struct Cast {
         var client: KiiClient

@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Faults between a connection, the store and a handler.
 @Suite struct ConnectionFaultTests {
     /// With the inbox in memory, an acknowledgement waits for the handler. Some brokers send the message again
     /// meanwhile.
@@ -264,7 +263,6 @@ import Testing
         return try Inbox(path: path, configuration: access).unproven(installation: 1).count
     }
 
-    /// Stored messages of a former topic and of a replaced installation still reach the handler.
     @Test func storedMessagesOfAFormerInstallationAreDelivered() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let directory = runtime.configuration.stateDirectory

@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Damage to the inbox file under a running agent loses only the unreadable messages.
 @Suite struct DamagedInboxTests {
     /// Blocks its first call until ``release()``.
     private final class HeldHandler: RemoteNotificationHandler {

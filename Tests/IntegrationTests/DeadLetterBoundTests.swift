@@ -10,7 +10,6 @@ import Testing
             MQTTPublish(topic: "topic-1", payload: Array(payload.utf8), qos: .atLeastOnce, packetID: UInt16(number)))
     }
 
-    /// 60,000 bytes that are not JSON.
     private static func undecodable(_ number: Int) -> MQTTPacket {
         let text = "no message: \(number) "
         return self.publish(number, text + String(repeating: "x", count: 60_000 - text.utf8.count))

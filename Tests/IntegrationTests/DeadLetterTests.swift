@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Retrying, dropping and listing dead letters.
 @Suite struct DeadLetterTests {
     @Test func aDeadLetterIsTriedAgainByTheRunningAgentOrDropped() async throws {
         try await withFakeBroker { broker, runtime, configuration in
@@ -176,7 +175,6 @@ import Testing
         return state
     }
 
-    /// Adds a message of `inst-1` for each state.
     private func receive(_ states: [RowState], in inbox: Inbox) throws {
         try inbox.transaction { transaction throws(InboxError) in
             let installation = try transaction.installation(id: "inst-1")
@@ -189,7 +187,6 @@ import Testing
         }
     }
 
-    /// Waits for the next message that is done or dead.
     private func end(_ events: AsyncStream<PushEvent>) async throws -> MessageEvent {
         for await event in events {
             guard case .message(let message) = event else { continue }
@@ -202,7 +199,6 @@ import Testing
     }
 }
 
-/// Rejects messages until `accepts` is true.
 private final class RefusingHandler: RemoteNotificationHandler {
     let accepts = Locked(false)
     let handled = Locked<[Int64]>([])

@@ -4,7 +4,6 @@ import KiiPushDesktop
 import TestSupport
 import Testing
 
-/// An agent with a desktop presenter on a real bus, from the broker to the desktop and back.
 @Suite struct DesktopAgentTests {
     private static let dinner = #"{"aps":{"alert":"Dinner","category":"meal"}}"#
 

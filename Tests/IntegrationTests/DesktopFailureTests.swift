@@ -5,7 +5,6 @@ import KiiPushDesktop
 import TestSupport
 import Testing
 
-/// Desktops that cannot show notifications, or no longer can.
 @Suite struct DesktopFailureTests {
     private static let dinner = #"{"alert":"Dinner"}"#
 
@@ -116,7 +115,6 @@ import Testing
     @Test func whatEndsEveryServiceIsGivenUp() async throws {
         try await DesktopStage.with { stage in
             let alert = try Shown(Self.dinner)
-            // Three services in turn show the alert, and each ends.
             var daemon = try await stage.desktop.startDaemon()
             #expect(try await stage.present(alert.request) == .presented)
             for _ in 1...3 {

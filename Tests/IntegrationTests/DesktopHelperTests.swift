@@ -6,7 +6,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The example of a desktop helper, from the cloud to the desktop and back.
 @Suite(.ownThreads) struct DesktopHelperTests {
     @Test func itPresentsAlertsAndReactsToWhatTheUserChooses() async throws {
         try await withEmulator { emulator, directory in

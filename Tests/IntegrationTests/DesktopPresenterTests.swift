@@ -4,11 +4,9 @@ import KiiPushDesktop
 import TestSupport
 import Testing
 
-/// Alerts on a real bus, with a scripted notification service.
 @Suite struct DesktopPresenterTests {
     private static let everything = ["actions", "body", "body-markup", "persistence"]
 
-    /// Presents an alert, and returns the notification that the service got.
     private func shown(
         _ aps: String, _ capabilities: [String] = everything, again: Bool = false,
         _ change: (inout DesktopPresenter.Configuration) -> Void = { _ in }

@@ -4,7 +4,6 @@ import TestSupport
 @testable import KiiPushCore
 @testable import KiiPushDesktop
 
-/// A bus and a presenter for tests of the desktop presenter.
 struct DesktopStage {
     static let meal = NotificationCategory(
         identifier: "meal",
@@ -17,7 +16,6 @@ struct DesktopStage {
     let presenter: DesktopPresenter
     let reports: Reports
 
-    /// The errors that the presenter reported.
     final class Reports: Sendable {
         private let all = Locked<[DesktopServiceError]>([])
         func add(_ error: DesktopServiceError) { self.all.withLock { $0.append(error) } }
@@ -55,7 +53,6 @@ struct DesktopStage {
     }
 }
 
-/// A request to show an alert, and the responses to it.
 struct Shown: Sendable {
     let request: NotificationRequest
     private let answers: AsyncStream<PresentationResponse>
@@ -77,7 +74,6 @@ struct Shown: Sendable {
         self.request = request
     }
 
-    /// Waits for the next response.
     func answer() async -> PresentationResponse? {
         for await answer in self.answers { return answer }
         return nil

@@ -7,7 +7,6 @@ import Testing
 /// version 3.1, clean session, QoS 0, the endpoint's topic as client ID. These tests use no code of this project's
 /// client.
 @Suite struct DocumentedCallsTests {
-    /// Runs the guide's samples with curl.
     private struct Guide {
         let emulator: Emulator
 
@@ -36,7 +35,6 @@ import Testing
             }
         }
 
-        /// Registers a user and logs in.
         func signedInUser() async throws -> (id: String, bearer: String) {
             let profile: JSONValue = [
                 "loginName": "user_123456", "displayName": "person test000", "country": "JP", "locale": "ja",
@@ -72,7 +70,6 @@ import Testing
         try await withEmulator { emulator, _ in try await body(Guide(emulator: emulator)) }
     }
 
-    /// Runs `mosquitto_sub` for an endpoint, calls `send` after the subscription, and returns the next payload.
     private func receive(
         at endpoint: JSONValue, tls emulator: Emulator? = nil, whileSending send: () async throws -> Void
     ) async throws -> JSONValue {

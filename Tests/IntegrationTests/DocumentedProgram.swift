@@ -21,9 +21,8 @@ struct DocumentedProgram {
         try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
     }
 
-    /// Expects that each Swift block of the page is a declaration of the example, or of one of `others`.
-    ///
-    /// - Returns: the blocks.
+    /// Expects that each Swift block of the page is a declaration of the example or of one of `others`, and returns the
+    /// blocks.
     @discardableResult
     func expectBlocks(_ count: Int, others: [String] = []) throws -> [String] {
         let source = try ([self.example] + others).flatMap { example in
@@ -40,9 +39,7 @@ struct DocumentedProgram {
         return blocks
     }
 
-    /// Runs the example with an emulator, and expects success.
-    ///
-    /// - Returns: the lines of its output.
+    /// Runs the example with an emulator, and returns the lines of its output.
     func lines(with emulator: Emulator, in directory: String) async throws -> [String] {
         let result = try await ForeignProgram(
             "env",

@@ -4,7 +4,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// The whole path: cloud, broker, inbox, delivery and handler, all real.
 @Suite struct EndToEndTests {
     private func agent(
         _ emulator: Emulator,

@@ -3,7 +3,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// An endpoint that expires while an agent uses it, and a cloud that delays the next endpoint.
 @Suite struct EndpointChangeTests {
     private func agent(_ emulator: Emulator, _ runtime: PushRuntime, _ handler: RecordingHandler) -> PushAgent {
         let configuration = PushAgent.Configuration(app: emulator.app, account: .pseudoUser)
@@ -126,7 +125,6 @@ import Testing
     }
 }
 
-/// Sets one member of the JSON file at `path`.
 func change(_ key: String, to value: JSONValue, in path: String) throws {
     let members = try JSONValue(parsing: #require(try PrivateFile.read(path))).members ?? []
     let others = members.filter { $0.key != key }.map { ($0.key, $0.value) }

@@ -3,7 +3,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// Endpoints without a port for the configured transport.
 @Suite struct EndpointPortTests {
     /// Changes the ports of the endpoint on file; `nil` removes a port.
     private func setPorts(_ ports: [(String, Int?)], in directory: String) throws {

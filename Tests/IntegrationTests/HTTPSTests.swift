@@ -4,7 +4,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// This project's own client, over HTTPS to the emulator.
 @Suite struct HTTPSTests {
     @Test func theClientRegistersInstallsAndGetsAnEndpoint() async throws {
         try await withEmulator { emulator, directory in

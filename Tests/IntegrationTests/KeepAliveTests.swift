@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The connection outlives slow handlers.
 @Suite struct KeepAliveTests {
     /// Handlers block every thread of delivery until the broker has received three PINGREQs.
     @Test func aConnectionOutlivesHandlersThatAreSlowerThanThreeKeepalives() async throws {

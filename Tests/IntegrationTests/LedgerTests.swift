@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The ledger of an agent for every outcome of messages.
 @Suite struct LedgerTests {
     @Test func accountsForEveryMessageOfAFile() async throws {
         try await withFakeBroker { broker, runtime, configuration in

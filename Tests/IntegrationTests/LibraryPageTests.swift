@@ -4,7 +4,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// The page about the library shows code of a built program, and the program prints what the page says.
 @Suite struct LibraryPageTests {
     private let program: DocumentedProgram
 

@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The memory limits of an agent under a flood: the peak of a process of its own.
 @Suite struct MemoryBoundTests {
     /// Runs `FloodedAgent` against a broker, and returns the process's peak in MiB after `flood`.
     private func peak(
@@ -41,7 +40,6 @@ import Testing
 
     private static func padded(_ count: Int) -> String { #"{"p":"\#(String(repeating: "x", count: count))"}"# }
 
-    /// One MiB of the smallest messages.
     private static func tinyMessages() throws -> [UInt8] {
         var bytes: [UInt8] = []
         var number = 0
@@ -100,7 +98,6 @@ import Testing
 }
 
 extension FakeConnection {
-    /// The client's next packet other than PINGREQ.
     fileprivate func receiveSkippingPings() throws -> MQTTPacket {
         while true {
             let packet = try self.receive()

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The page about reading a message shows code of a built program, and the program's output for each payload.
 @Suite struct MessagesPageTests {
     private let program: DocumentedProgram
 

@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A clock that moves only with ``advance(_:)``.
 final class ManualClock: Sendable {
     private static let start = (monotonic: MonotonicInstant.now(), calendar: Clocks.machine.calendarNanoseconds())
     private let time = Locked(ManualClock.start.monotonic)
@@ -27,14 +26,8 @@ struct MisuseScene {
     fileprivate let broker: FakeBroker
     fileprivate let configuration: PushAgent.Configuration
 
-    /// Runs an agent with `handler` until `body` returns and the agent has stopped.
-    ///
-    /// - Parameters:
-    ///   - handler: the handler.
-    ///   - change: changes the settings. By default a message has two attempts.
-    ///   - endsInHandler: whether the stop comes while a handler has not answered. The stage then sends no last
-    ///     message.
-    ///   - body: the test's actions.
+    /// Runs an agent with `handler` until `body` returns. By default a message has two attempts. With `endsInHandler`,
+    /// the agent stops during a call, so the stage sends no last message.
     func play(
         _ handler: some NotificationHandler,
         _ change: (inout PushRuntime.Configuration) -> Void = { _ in },
@@ -70,7 +63,6 @@ func withMisuseScene(_ body: (MisuseScene) async throws -> Void) async throws {
     }
 }
 
-/// A running agent with a real inbox, and a broker that sends messages to it.
 struct MisuseStage: Sendable {
     let events: AsyncStream<PushEvent>
     private let runtime: PushRuntime
@@ -78,7 +70,6 @@ struct MisuseStage: Sendable {
     private let broker: FakeBroker
     private let connection: FakeConnection
 
-    /// The inbox after the agent's stop.
     struct Outcome {
         let rows: [Int64: StoredMessage]
         let ledger: MessageLedger
@@ -104,7 +95,6 @@ struct MisuseStage: Sendable {
         }
     }
 
-    /// Advances the clock for handlers and retries.
     func advance(_ duration: Duration) {
         self.clock.advance(duration)
         self.runtime.deliveryTimeChanged()
@@ -162,10 +152,8 @@ extension MQTTPacket {
 }
 
 extension MessageEvent.Kind {
-    /// Whether the event announces a retry.
     var isRetry: Bool { if case .failed = self { true } else { false } }
 
-    /// Whether the message has ended.
     var isEnd: Bool {
         switch self {
         case .done, .dead: true

@@ -13,7 +13,6 @@ struct MisusingHandler: RemoteNotificationHandler {
     }
 }
 
-/// The asynchronous form of ``MisusingHandler``.
 struct AsyncMisusingHandler: AsyncRemoteNotificationHandler {
     let misuse: @Sendable (DeliveryContext) async throws -> FetchResult
 
@@ -33,7 +32,6 @@ extension ReceivedMessage {
 final class CompletionShelf: Sendable {
     private let (held, hold) = AsyncStream<FetchCompletion>.makeStream()
 
-    /// A handler that puts every completion here, and answers none.
     var handler: MisusingHandler { MisusingHandler { self.put($1) } }
 
     func put(_ completion: FetchCompletion) { self.hold.yield(completion) }

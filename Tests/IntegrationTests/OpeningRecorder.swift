@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// Records received and opened notifications in order.
 final class OpeningRecorder: RemoteNotificationHandler, OpenedNotificationHandler {
     private let entries: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation

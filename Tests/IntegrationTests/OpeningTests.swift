@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// An agent waits while its inbox cannot be opened, for example on a full disk.
 @Suite struct OpeningTests {
     @Test func aDiskThatIsFullAtTheStartIsWaitedFor() async throws {
         try await withTemporaryDirectory { directory in

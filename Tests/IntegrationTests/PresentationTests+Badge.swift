@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The badge that messages set, from the broker to the state directory.
 extension PresentationTests {
     @Test func whatReachesNobodyIsDoneAndTold() async throws {
         try await self.withStage { stage in
@@ -18,7 +17,7 @@ extension PresentationTests {
             }
             #expect(await badges.next() == 3)
             #expect(agent.badge == 3)
-            // The badge is kept across restarts.
+            // The badge outlives a restart.
             let runtime = try await stage.nextRuntime()
             let next = stage.agent(RecordingHandler(), nil, on: runtime)
             #expect(next.badge == 3)

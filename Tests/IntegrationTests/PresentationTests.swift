@@ -3,14 +3,12 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Alerts in the background, from the broker to the user and back, with the real stores.
 @Suite struct PresentationTests {
     typealias Storage = PushRuntime.Configuration.Inbox
 
     static let dinner = #"{"aps":{"alert":"Dinner","badge":2},"n":1}"#
     static let supper = #"{"aps":{"alert":"Supper","content-available":1},"n":1}"#
 
-    /// The broker, the runtime and the configuration of a test.
     struct Stage: Sendable {
         let broker: FakeBroker
         let runtime: PushRuntime
@@ -49,7 +47,6 @@ import Testing
             }
         }
 
-        /// Opens a connection without messages.
         func connect() async throws -> FakeConnection { try await self.send() }
     }
 
@@ -171,7 +168,6 @@ import Testing
         }
     }
 
-    /// Runs an agent that presents one alert, and stops it.
     private func presentDinner(_ stage: Stage) async throws {
         let agent = stage.agent(RecordingHandler(), RecordingPresenter())
         let events = agent.events
@@ -372,7 +368,6 @@ import Testing
     }
 }
 
-/// Never answers, as if its process ended.
 final class HoldingHandler: RemoteNotificationHandler {
     let called: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Old messages are removed even from the inbox of an idle agent.
 @Suite struct PruningTests {
     private static func waitUntilPruned(_ runtime: PushRuntime) async throws {
         var access = Inbox.Configuration()

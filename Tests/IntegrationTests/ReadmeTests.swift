@@ -6,7 +6,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The README shows the built example, and its commands print what the README says.
 @Suite(.ownThreads) struct ReadmeTests {
     private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

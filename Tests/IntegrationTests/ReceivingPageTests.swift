@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The page about receiving shows code of a built program, and the program prints what the page says.
 @Suite struct ReceivingPageTests {
     @Test func everyBlockIsADeclarationOfTheProgram() throws {
         let program = try DocumentedProgram(page: "receiving.md", example: "ReceivingTour")

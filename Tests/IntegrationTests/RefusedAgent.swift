@@ -9,7 +9,6 @@ struct RefusedAgent: Sendable {
     private let broker: FakeBroker
     private let asked: Locked<Int>
 
-    /// The number of the agent's requests for another token.
     var requests: Int { self.asked.withLock { $0 } }
 
     /// Runs `body` with an agent of `account`. The cloud gives `answer` to the agent's first `times` requests for a

@@ -5,7 +5,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// The registration of an agent with the cloud, and the errors if it fails.
 @Suite struct RegistrationTests {
     private func agent(
         _ emulator: Emulator,

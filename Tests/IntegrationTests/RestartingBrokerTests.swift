@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A broker that restarts, or a link that breaks, again and again.
 @Suite struct RestartingBrokerTests {
     @Test func connectionsThatStoodAreNoEvidenceOfAnotherReceiver() async throws {
         try await withFakeBroker { broker, runtime, configuration in
@@ -61,7 +60,6 @@ import Testing
         }
     }
 
-    /// Runs an unhurried agent while `body` acts as its broker.
     private func whileUnhurried(
         _ body: @escaping @Sendable (FakeBroker, AsyncStream<PushEvent>) async throws -> Void
     ) async throws {

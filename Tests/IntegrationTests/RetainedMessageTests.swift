@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The retained message of a topic, which a broker sends after every SUBSCRIBE.
 @Suite struct RetainedMessageTests {
     /// One connection: sends the retained message after SUBSCRIBE, and then a live message.
     private static func bring(

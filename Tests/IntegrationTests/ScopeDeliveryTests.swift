@@ -6,7 +6,6 @@ import Testing
 /// A user, a thing and a bystander, and a topic and a bucket in every scope: each push reaches only the subscribers of
 /// its source.
 @Suite struct ScopeDeliveryTests {
-    /// An agent with its principal, and its handler's calls.
     private struct Party {
         let runtime: PushRuntime
         let agent: PushAgent
@@ -45,7 +44,6 @@ import Testing
         }
     }
 
-    /// A source of pushes, its owner's token, and the parties that subscribe.
     private struct Source {
         var target: SubscriptionTarget
         var owner: Secret

@@ -3,7 +3,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// Sessions and repeated calls, with a cloud whose answers get lost and whose tokens expire.
 @Suite struct SessionTests {
     /// A client with an adjustable clock, so that its tokens seem about to expire.
     private struct Subject {

@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Slow sources with more messages than fit in memory do not delay other sources.
 @Suite struct SourceSharingTests {
     /// Sends 600 messages of three slow sources, and then one message of a quick source.
     private func bring(_ broker: FakeBroker, padding: Int = 0) async throws -> FakeConnection {

@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The order of one source's messages across a restart of the process.
 @Suite struct StrictOrderTests {
     private func run(
         _ directory: String, _ configuration: PushAgent.Configuration, _ handler: RecordingHandler,

@@ -10,7 +10,6 @@ import Testing
             + #""portTCP":\#(broker.port),"portSSL":1}"#
     }
 
-    /// Accepts the next client, and refuses its subscription.
     private static func refuse(_ broker: FakeBroker) throws {
         let connection = try broker.accept()
         _ = try connection.receive()

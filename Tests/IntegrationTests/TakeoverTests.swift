@@ -6,7 +6,6 @@ import Testing
 
 /// Two agents with copies of one state directory, as on two machines.
 @Suite struct TakeoverTests {
-    /// The events of one agent until its report of another receiver.
     private struct Course {
         var closures = 0
         var takeover: String?

@@ -3,9 +3,7 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// A command to a thing: the owner issues it, the thing's agent executes it, and the owner reads the results.
 @Suite struct ThingCommandTests {
-    /// Reports success for every action of a command.
     private struct Lamp: RemoteNotificationHandler, ThingCommandHandler {
         let session: KiiSession
         let thingID: String

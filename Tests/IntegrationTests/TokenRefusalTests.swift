@@ -3,7 +3,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// A cloud that refuses a pseudo user's token for a while.
 @Suite struct TokenRefusalTests {
     private func agent(_ emulator: Emulator, _ runtime: PushRuntime) -> PushAgent {
         PushAgent(

@@ -2,7 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// The trace of each message, read from the agent's state directory.
 @Suite struct TraceTests {
     @Test func recordsEveryStepOfALife() async throws {
         try await withFakeBroker { broker, runtime, configuration in
@@ -89,7 +88,6 @@ import Testing
         }
     }
 
-    /// Waits until the messages are done or dead.
     private func ends(_ events: AsyncStream<PushEvent>, _ numbers: Set<Int64>) async {
         var missing = numbers
         for await event in events {

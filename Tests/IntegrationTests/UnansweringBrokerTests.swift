@@ -3,11 +3,8 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Brokers that send bytes and never answer. The agent closes the connection at its timeout.
 @Suite struct UnansweringBrokerTests {
-    /// Sends `bytes` every 20 ms until the client leaves.
-    ///
-    /// - Returns: whether the client left within a minute.
+    /// Sends `bytes` every 20 ms, and returns whether the client leaves within a minute.
     private static func drip(_ bytes: [UInt8], to connection: FakeConnection) -> Bool {
         for _ in 1...3000 {
             guard (try? connection.send(bytes: bytes)) != nil else { return true }

@@ -3,7 +3,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Settings with which no connection to the broker is possible.
 @Suite struct UnusableTransportTests {
     @Test func aCertificateAuthorityFileThatHoldsNoneEndsTheRunAtOnce() async throws {
         try await withTemporaryDirectory { directory in

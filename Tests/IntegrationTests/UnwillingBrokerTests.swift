@@ -2,8 +2,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Brokers that close accepted connections or refuse all connections, and the agent's requests to the cloud because of
-/// that.
 @Suite struct UnwillingBrokerTests {
     enum Refusal: CaseIterable, CustomTestStringConvertible {
         case afterConnack, afterSuback, serverUnavailable
@@ -53,7 +51,6 @@ import Testing
             runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: reconnect)
     }
 
-    /// The next `count` lost connections.
     private func losses(_ events: AsyncStream<PushEvent>, _ count: Int) async -> [(reason: String, delay: Duration)] {
         var losses: [(String, Duration)] = []
         for await event in events {

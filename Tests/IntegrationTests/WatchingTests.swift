@@ -40,7 +40,6 @@ import Testing
         }
     }
 
-    /// Watches until every message has ended.
     private static func watch(_ directory: String, onceConnected send: () throws -> Void) async throws {
         let client = try #require(try ControlClient(stateDirectory: directory))
         var isConnected = false

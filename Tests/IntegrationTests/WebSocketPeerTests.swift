@@ -4,7 +4,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Agents over WebSocket to a real mosquitto, through the emulator and through an independent server.
 @Suite(.ownThreads) struct WebSocketPeerTests {
     /// An independent WebSocket server: the Python package `websockets`. It passes the bytes on to the port in its
     /// argument, and prints its own port.
@@ -80,7 +79,6 @@ import Testing
         await runtime.shutdown()
     }
 
-    /// Changes the endpoint's port for WebSocket in the agent's file.
     private static func setPort(_ port: Int, in file: String) throws {
         let state = try JSONValue(parsing: try #require(try PrivateFile.read(file)))
         var members = (state.members ?? []).filter { $0.key != "endpoint" }.map { ($0.key, $0.value) }

@@ -3,9 +3,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// Agents over WebSocket, and servers that do not speak WebSocket.
 @Suite struct WebSocketTests {
-    /// Writes a state file whose endpoint has a port for WebSocket.
     private static func write(_ directory: String, portTCP: UInt16, portWS: UInt16) throws {
         var endpoint = MQTTEndpoint(
             installationID: "i-\(UInt64.random(in: .min ... .max))", host: "127.0.0.1", portTCP: portTCP, portSSL: nil,
@@ -41,7 +39,6 @@ import Testing
         }
     }
 
-    /// The ports of the next `count` attempts.
     private static func ports(_ events: AsyncStream<PushEvent>, _ count: Int) async -> [Int] {
         var ports: [Int] = []
         for await event in events {
@@ -163,7 +160,6 @@ import Testing
                 try await broker.play { broker in
                     let connection = try broker.accept()
                     try connection.send(bytes: bytes(connection.receiveUpgrade()))
-                    // The agent reconnects.
                     let next = try broker.accept()
                     try next.upgrade()
                     try next.open(sessionPresent: true)
