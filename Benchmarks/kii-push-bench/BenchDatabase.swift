@@ -62,7 +62,6 @@ struct BenchDatabase {
         return (numbers[0], numbers[1], numbers[2])
     }
 
-    /// The number of agents in the shards of a gateway.
     func agents(of gateway: Gateway) throws -> Double {
         try self.count("kii_push.agent ON agent.shard = shard.id", gateway)
     }
@@ -78,7 +77,6 @@ struct BenchDatabase {
         return Double(text) ?? .nan
     }
 
-    /// Waits until `count` messages of a gateway's fleet are handled.
     func waitForHandled(_ count: Int, of gateway: Gateway) throws {
         while try Self.sql("SELECT count(*) FROM kii_push.message WHERE state = 4", at: gateway.database) != "\(count)"
         {
@@ -118,7 +116,6 @@ struct BenchDatabase {
         throw ChildProcess.Failure(description: "pgbench says nothing")
     }
 
-    /// Runs SQL and returns the first line of the result.
     static func sql(_ text: String, at target: String) throws -> String {
         let run = try ChildProcess(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", target, "-c", text])
         let line = run.nextLine()

@@ -36,7 +36,6 @@ extension Workbench {
         return sample
     }
 
-    /// Runs an agent of this program against the blast, see ``AgentReceiver``.
     func run(_ blast: Blast, agent kind: String) throws -> Sample {
         var directory: String?
         defer { directory.map(Self.remove) }
@@ -49,7 +48,6 @@ extension Workbench {
 }
 
 extension ChildProcess {
-    /// The port in the first line of the program's output.
     func port() throws -> Int {
         guard let words = self.nextLine()?.split(separator: " "), words.count == 2, let port = Int(words[1]) else {
             throw Failure(description: "no port was said")

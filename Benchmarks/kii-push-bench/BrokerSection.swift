@@ -135,7 +135,6 @@ enum BrokerSection {
     }
 }
 
-/// A proxy that passes everything on unchanged.
 private final class Relay: ProxyObserver {
     func connected() -> Int { 0 }
     func ended(_ connection: Int, byCut: Bool) {}

@@ -103,7 +103,6 @@ final class ChildProcess {
         }
     }
 
-    /// Reads the output to the end and waits for the process.
     func wait() -> Usage {
         while self.nextLine() != nil {}
         return self.reap()

@@ -1,4 +1,3 @@
-/// The contenders of an interleaved run, and their results.
 struct Comparison {
     var title: String
     /// The repeated operation, such as `message`.

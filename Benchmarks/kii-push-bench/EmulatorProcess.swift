@@ -28,7 +28,6 @@ final class EmulatorProcess {
     }
 }
 
-/// The app of an emulator, with the calls that prepare a load.
 struct EmulatedApp: Sendable {
     fileprivate let baseURL: String
     fileprivate let appID: String
@@ -50,7 +49,6 @@ struct EmulatedApp: Sendable {
         return try self.text(answer, "access_token")
     }
 
-    /// A new user's ID and token.
     func user() async throws -> (id: String, token: String) {
         let answer = try await self.call("POST", "users", type: "RegistrationAndAuthorizationRequest", [:])
         return (try self.text(answer, "userID"), try self.text(answer, "_accessToken"))

@@ -93,7 +93,6 @@ enum EmulatorSection {
         }
     }
 
-    /// A request as bytes.
     static func request(
         _ method: String,
         _ target: String,

@@ -1,4 +1,3 @@
-/// The median, the minimum and the maximum of several runs.
 struct Figure {
     /// The upper median; NaN without a measurement.
     var median: Double

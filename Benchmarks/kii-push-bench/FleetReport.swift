@@ -1,4 +1,3 @@
-/// The results of the fleet's simulation for both policies, as text and as a plot.
 struct FleetReport {
     struct Run {
         var outage: Duration

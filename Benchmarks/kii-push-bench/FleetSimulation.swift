@@ -8,7 +8,6 @@ import SeededNumbers
 /// its policy says, and tries to connect. During the outage an attempt fails after a round trip, and the client waits
 /// again. Both policies are simulated with the same distances.
 struct FleetSimulation {
-    /// The clients' delays between attempts.
     enum Policy {
         /// The delays of this project's agents, with the default numbers.
         case ours
@@ -16,11 +15,8 @@ struct FleetSimulation {
         case fixed(Duration)
     }
 
-    /// The result, for each second since the loss.
     struct Outcome {
-        /// Attempts that arrived at the broker.
         var arrivals: [Int] = []
-        /// Attempts that the broker accepted.
         var accepted: [Int] = []
         /// The time from the broker's return until 95 % of the fleet had reconnected.
         var until95 = Duration.zero
@@ -59,7 +55,6 @@ struct FleetSimulation {
         seconds[second] += 1
     }
 
-    /// The delays of one client.
     private struct Waits {
         private let policy: Policy
         private var reconnect = ReconnectPolicy()

@@ -65,7 +65,6 @@ final class Gateway {
         if !isEmpty { try self.waitForAll() }
     }
 
-    /// Declares the agents, and waits until all have subscribed.
     func declare(in database: BenchDatabase.Fleet) throws {
         try database.declare(self.count, at: self.ports)
         try self.waitForAll()
@@ -80,7 +79,6 @@ final class Gateway {
             bench.own(["gateway", "postgres", self.directory, "0", self.database, self.name]), takesInput: true)
     }
 
-    /// Waits until every agent has subscribed.
     func waitForAll() throws {
         for (index, hold) in self.holds.enumerated() {
             // The agents use the brokers in turn, so the first brokers may have one agent more.
@@ -152,7 +150,6 @@ final class Gateway {
 }
 
 extension ChildProcess {
-    /// Sends a line to the program's input, and returns the program's answer.
     func answer(to line: String) throws -> Sample {
         self.say(line)
         return try self.nextAnswer()

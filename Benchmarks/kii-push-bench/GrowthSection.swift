@@ -46,7 +46,6 @@ enum GrowthSection {
         growth.print(into: &report)
     }
 
-    /// The messages for one agent.
     private struct Work {
         var name: String
         /// The payloads; the messages use them in turn.

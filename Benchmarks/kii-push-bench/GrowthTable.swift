@@ -2,7 +2,6 @@ import Glibc
 
 /// The growth of a cost with a number: a row of the report for each number.
 struct GrowthTable {
-    /// The name of the cost.
     private let what: String
     /// The numbers in rising order, each with its name in the report and with the cost of one item.
     private var costs: [(number: Double, name: String, cost: Figure)] = []

@@ -12,7 +12,6 @@ struct Contender {
     var run: () throws -> Sample
 }
 
-/// The figures of an interleaved run.
 struct Results {
     private var figures: [String: [String: Figure]] = [:]
 
@@ -37,7 +36,6 @@ func interleaved(_ contenders: [Contender], repetitions: Int) throws -> Results 
     return Results(samples)
 }
 
-/// Parses `name=value` words.
 func fields(of line: String) -> Sample {
     var sample: Sample = [:]
     for word in line.split(separator: " ") {

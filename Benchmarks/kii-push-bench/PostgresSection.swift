@@ -60,7 +60,6 @@ enum PostgresSection {
         return (Figure([Figure(times.file).median]), Figure([Figure(times.shared).median]))
     }
 
-    /// Measures the cost of one installation among many.
     private static func many(_ database: BenchDatabase, _ bench: Workbench, into report: inout Report) throws {
         let few = try Gateway(bench, sharing: database.make(), count: 10)
         let most = try Gateway(bench, sharing: database.make(), count: bench.isQuick ? 500 : 10_000)

@@ -12,7 +12,6 @@ struct Receiver {
     /// about equally long.
     var share = 1
     var discardsOutput = false
-    /// The command line for a run.
     var command: (Run) throws -> [String]
 }
 

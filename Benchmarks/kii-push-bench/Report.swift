@@ -4,7 +4,6 @@ struct Report {
     /// The first questions of a developer who embeds the library, with the answers.
     private(set) var headlines = Table(["what", "here", "beside"])
     private(set) var comparisons: [Comparison] = []
-    /// The comparisons that the plot shows.
     private(set) var plotted: [Comparison] = []
     /// Number of missed targets.
     private(set) var short = 0
@@ -60,7 +59,6 @@ struct Report {
         self.failures.append("\(section.rawValue): \(error)")
     }
 
-    /// The tables and the verdict, in Markdown.
     var text: String {
         var parts = ["### Targets and ratios", self.table.text, self.verdict]
         if !self.comparisons.isEmpty { parts.append("### Contenders") }

@@ -11,7 +11,6 @@ enum SVG {
         """
     }
 
-    /// - Parameter attributes: additional attributes, as SVG text.
     static func text(_ text: String, _ x: Double, _ y: Double, _ attributes: String = "") -> String {
         let more = attributes.isEmpty ? "" : " \(attributes)"
         return "<text x=\"\(self.number(x))\" y=\"\(self.number(y))\"\(more)>\(text)</text>"

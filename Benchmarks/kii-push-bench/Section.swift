@@ -1,4 +1,3 @@
-/// The parts of a run, in their order.
 enum Section: String, CaseIterable {
     case decode
     case receive

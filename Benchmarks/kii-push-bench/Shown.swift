@@ -1,4 +1,3 @@
-/// Numbers as the tables show them.
 enum Shown {
     /// The median and, for more than one run, the minimum and the maximum in the same unit: `226.1 (198.0–241.3)`.
     /// Empty without a measurement.

@@ -1,6 +1,5 @@
 import Glibc
 
-/// Reads and writes whole text files.
 enum TextFile {
     static func read(_ path: String) throws -> String {
         guard let file = fopen(path, "r") else { throw ChildProcess.Failure(description: "cannot read \(path)") }

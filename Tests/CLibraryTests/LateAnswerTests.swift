@@ -44,7 +44,7 @@ import Testing
         expectFailure(KII_PUSH_E_HANDLE) { kii_push_reject(completion, "no", 2, $0) }
         try succeed { kii_push_complete(completion, Int32(KII_PUSH_NEW_DATA.rawValue), $0) }
         expectFailure(KII_PUSH_E_HANDLE) { kii_push_complete(completion, Int32(KII_PUSH_NEW_DATA.rawValue), $0) }
-        // Releasing the completion reports `.unanswered` once more.
+        // Releasing the completion reports `.unanswered` too.
         let verdicts: [HandlerVerdict] = [.result(.failed), .rejected("no"), .result(.newData), .unanswered]
         #expect(channel.verdicts.withLock { $0 } == verdicts)
     }

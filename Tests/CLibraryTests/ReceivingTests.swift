@@ -6,7 +6,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// An agent that receives from an emulator, through the C interface only.
 @Suite(.ownThreads) struct ReceivingTests {
     @Test func aMessageIsHandledAndToldOf() async throws {
         let lines = Channel<JSONValue>()

@@ -94,7 +94,6 @@ package struct NamedError: Sendable {
     /// The labels of the choices that can have the error; empty for all.
     package var labels: [String]
 
-    /// Whether `variant` can have the error.
     package func applies(to variant: Variant) -> Bool {
         self.labels.isEmpty || !Set(self.labels).isDisjoint(with: variant.labels.values)
     }

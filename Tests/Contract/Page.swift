@@ -1,6 +1,5 @@
 /// A page of `Documentation` that is generated from the contract.
 package struct Page: Sendable {
-    /// The file's name.
     package var name: String
     package var text: @Sendable (Contract) -> String
 

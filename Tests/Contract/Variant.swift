@@ -10,7 +10,6 @@ package struct Variant: Sendable, CustomStringConvertible {
         ([self.endpoint.id] + self.labels.sorted { $0.key < $1.key }.map { $0.value }).joined(separator: ", ")
     }
 
-    /// The path's parameters, in order.
     package var parameterNames: [String] {
         self.path.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
     }

@@ -3,7 +3,6 @@ import Foundation
 import KiiPushCore
 import Testing
 
-/// Consistency of the contract's files.
 @Suite struct ContractDataTests {
     private let contract: Contract
 
@@ -58,7 +57,6 @@ import Testing
         }
     }
 
-    /// Every kind of message in a sample is one of the emulator's.
     @Test func samplesNameKindsThatThereAre() throws {
         let file = Contract.documentation.deletingLastPathComponent()
             .appending(path: "Sources/KiiPushEmulator/Cloud/Push/LoggedMessage.swift")
@@ -104,7 +102,6 @@ import Testing
 }
 
 extension JSONValue {
-    /// The contract's name for the value's type.
     fileprivate var typeName: String {
         switch self.kind {
         case .null: "null"

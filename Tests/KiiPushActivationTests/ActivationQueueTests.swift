@@ -4,7 +4,6 @@ import Testing
 @testable import KiiPushActivation
 @testable import KiiPushCore
 
-/// The queue's orders: messages for the process, and its start and end.
 @Suite struct ActivationQueueTests {
     private typealias Entry = ActivationQueue.Entry
 

@@ -7,7 +7,6 @@ import TestTraits
 import Testing
 
 @Suite(.ownThreads) struct ActivityTests {
-    /// All activities until the emulator was stopped.
     private func activities(
         _ configuration: Emulator.Configuration = .init(), of body: (EmulatorClient) async throws -> Void
     ) async throws -> [Activity] {

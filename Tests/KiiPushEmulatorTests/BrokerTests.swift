@@ -5,7 +5,6 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// The permissions, sessions and restarts of a real mosquitto.
 @Suite(.ownThreads) struct BrokerTests {
     @Test func deliversOverTLSToAClientThatChecksTheCertificate() async throws {
         try await withEmulator { client in

@@ -129,7 +129,6 @@ import Testing
             #expect(second["emailAddressVerified"]?.bool == true)
             let login: JSONValue = ["username": "anna", "password": "secret"]
             #expect(try client.sdk("POST", "oauth2/token", type: "OauthTokenRequest", login).status == 200)
-            // The former name is free again.
             #expect(try client.user("ann").id != user.id)
         }
     }

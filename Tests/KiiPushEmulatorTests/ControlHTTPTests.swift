@@ -4,7 +4,6 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// The effects of controls over the socket on connections, credentials and the stored state.
 @Suite(.ownThreads) struct ControlHTTPTests {
     @Test func theDocumentedCommandsWork() async throws {
         let directory = try TemporaryDirectory()

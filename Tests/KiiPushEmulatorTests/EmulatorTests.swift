@@ -3,7 +3,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The whole emulator, with a real mosquitto and mosquitto's own clients.
 @Suite struct EmulatorTests {
     @Test func deliversWhatIsSentToAnInstallation() async throws {
         var configuration = Emulator.Configuration()

@@ -4,7 +4,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The stream of events that the emulator's page reads.
 @Suite(.ownThreads) struct EventStreamTests {
     private func isMissing(_ name: String) -> (EventReader.Event) -> Bool {
         { $0.data["target"]?.string?.hasSuffix("/topics/\(name)") ?? false }
@@ -40,7 +39,6 @@ import Testing
             let readers = try (1...3).map { _ in try EventReader(port: client.port) }
             let token = try await client.adminToken()
             for name in ["a", "b", "c"] { _ = try await client.call("GET", "topics/\(name)", token: token) }
-            // All readers get the same events.
             let told = try readers.map { try $0.events(until: self.isMissing("c")).map(\.id) }
             #expect(Set(told).count == 1)
             let last = try #require(told[0].last ?? nil)

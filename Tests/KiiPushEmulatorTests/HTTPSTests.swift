@@ -4,7 +4,6 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// HTTPS with curl and OpenSSL as clients, with the emulator's certificate authority and with others.
 @Suite(.ownThreads) struct HTTPSTests {
     /// curl's exit code and the server's answer; the status is 0 without an answer.
     private struct Outcome {

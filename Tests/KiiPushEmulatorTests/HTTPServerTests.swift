@@ -5,7 +5,6 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// The HTTP server, byte by byte.
 @Suite(.ownThreads) struct HTTPServerTests {
     private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
@@ -66,7 +65,6 @@ import Testing
                 try #require(try connection.receive().status == 404)
                 idle.append(connection)
             }
-            // The server closed none of the idle connections.
             for connection in [idle[0], idle[1020], idle[1099]] {
                 try connection.send(request)
                 #expect(try connection.receive().status == 404)

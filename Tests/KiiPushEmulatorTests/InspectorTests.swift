@@ -3,7 +3,6 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// The emulator's page and the requests that it makes.
 @Suite(.ownThreads) struct InspectorTests {
     private func get(_ path: String, from client: EmulatorClient, _ fields: [String] = []) async throws -> RawAnswer {
         try await RawHTTP.exchange(port: client.port, RawHTTP.request("GET", path, fields))

@@ -5,7 +5,6 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// The presence that `/__kii/installations` shows for clients of a real mosquitto.
 @Suite(.ownThreads) struct PresenceTests {
     @Test(arguments: [MQTTVersion.v3_1, .v3_1_1], [QoS.atMostOnce, .atLeastOnce])
     func bothRevisionsReceiveInACleanSession(version: MQTTVersion, qos: QoS) async throws {

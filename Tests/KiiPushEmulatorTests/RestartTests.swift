@@ -4,7 +4,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// State, files and processes before and after a restart of the emulator.
 @Suite struct RestartTests {
     @Test func stateSessionsAndPortsOutliveTheEmulator() async throws {
         let directory = try TemporaryDirectory()

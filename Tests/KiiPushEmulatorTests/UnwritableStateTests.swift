@@ -18,7 +18,6 @@ import Testing
         deinit { sqlite3_close(self.database) }
     }
 
-    /// Makes a request while the database is locked, and expects a refusal.
     private func refused(_ client: EmulatorClient, _ request: () async throws -> RawAnswer) async throws {
         let lock = try WriteLock(client.emulator)
         let answer = try await request()

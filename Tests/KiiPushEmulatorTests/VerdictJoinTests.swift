@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The push of each message, found from the reports of receivers.
 @Suite struct VerdictJoinTests {
     private static let hello = Array(#"{"msg":"hello"}"#.utf8)
     private static let bye = Array(#"{"msg":"bye"}"#.utf8)
@@ -119,7 +118,6 @@ import Testing
         }
     }
 
-    /// A payload of 1 MiB.
     private static func large(_ number: Int) -> [UInt8] {
         Array("{\"msg\":\"\(number)\(String(repeating: "x", count: 1 << 20))\"}".utf8)
     }

@@ -5,7 +5,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// MQTT over WebSocket: bytes on the wire and the server's answers.
 @Suite(.ownThreads) struct WebSocketTests {
     @Test(arguments: [false, true]) func aPushArrives(tls: Bool) async throws {
         try await withEmulator { client in

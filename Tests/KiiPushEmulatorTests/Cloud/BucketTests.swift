@@ -27,7 +27,6 @@ import Testing
             self.all.kii.call(method, path, token: token ?? self.token)
         }
 
-        /// Uploads the body of the object `one`.
         mutating func upload(_ body: String, mediaType: String? = "image/png", token: String? = nil) -> Outcome {
             var fields = [HTTPField("Authorization", "Bearer \(token ?? self.token)")]
             if let mediaType { fields.append(HTTPField("Content-Type", mediaType)) }

@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The controls below `/__kii`: settings, switches, rotation of credentials, and reset.
 @Suite struct ControlTests {
     @Test(
         arguments: [

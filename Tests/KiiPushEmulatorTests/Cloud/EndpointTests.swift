@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The lifetime of MQTT endpoints.
 @Suite struct EndpointTests {
     private var kii = CloudHarness()
 
@@ -38,7 +37,6 @@ import Testing
         for field in ["mqttTopic", "username", "password"] { #expect(renewed.json[field] != first[field]) }
         #expect(renewed.effects.revocations == [try #require(first["username"]?.string)])
         #expect(renewed.effects.grants.map { $0.username } == [try #require(renewed.json["username"]?.string)])
-        // Pushes go to the new topic.
         let push: JSONValue = ["data": ["a": "b"], "mqtt": ["enabled": true]]
         let sent = self.kii.call(
             "POST", "users/me/push/messages", token: user.token, type: "SendPushMessageRequest", push)

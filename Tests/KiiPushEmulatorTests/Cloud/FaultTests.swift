@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Faults of requests, set through `/__kii/faults`.
 @Suite struct FaultControlTests {
     @Test func theNextRequestsAreAnsweredAsAsked() throws {
         var kii = CloudHarness()

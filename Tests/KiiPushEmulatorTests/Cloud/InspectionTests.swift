@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The lists that `/__kii` shows.
 @Suite struct InspectionTests {
     private static let lists = ["principals", "installations", "topics", "subscriptions", "buckets", "messages"]
     private static let message: JSONValue = ["data": ["a": "b"], "mqtt": ["enabled": true]]

@@ -12,7 +12,6 @@ import Testing
     private var owner: String { "user:\(self.world.user.id)" }
     private var group: String { "group:\(self.world.group)" }
 
-    /// The IDs of the owners, users before groups.
     private mutating func owners() -> [String] {
         let list = self.world.kii.call("GET", self.path, token: self.world.admin).json
         return ["users", "groups"].flatMap { list[$0]?.array ?? [] }.compactMap { $0.string }

@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The whole payload of messages over MQTT.
 @Suite struct PayloadTests {
     private typealias World = TopicTests.World
     private static let when = CloudHarness.start.millisecondsSinceEpoch

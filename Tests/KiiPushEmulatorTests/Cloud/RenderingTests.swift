@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The message as each network gets it.
 @Suite struct RenderingTests {
     /// A user subscribed to a topic and a bucket of its own, with one installation for each network.
     struct World {

@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Requests without a handler, and malformed requests that never reach a handler.
 @Suite struct RoutingTests {
     @Test(
         arguments: [

@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The changes that the cloud writes restore it after a restart.
 @Suite struct StateTests {
     @Test func theWrittenChangesBringTheCloudBack() throws {
         var world = try TopicTests.World()

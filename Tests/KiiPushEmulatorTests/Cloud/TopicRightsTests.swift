@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The access control list of a topic and its effects.
 @Suite struct TopicRightsTests {
     typealias World = TopicTests.World
 

@@ -118,7 +118,6 @@ let tokenScenarios: [Scenario] = [
 ]
 
 extension ContractWorld {
-    /// An unused refresh token of the scenario's user.
     fileprivate func refreshToken(_ request: ContractRequest) async throws -> JSONValue {
         let login: JSONValue = [
             "username": JSONValue(request.people.userName), "password": JSONValue(People.password),

@@ -19,7 +19,6 @@ struct CloudAnswer: Sendable {
     var status: Int { self.response.status }
     var json: JSONValue { (try? JSONValue(parsing: self.response.body)) ?? .null }
     var code: String? { self.json["errorCode"]?.string }
-    /// The media type without its parameters.
     var mediaType: String? { self.response.field("Content-Type").map { String($0.prefix { $0 != ";" }) } }
 }
 

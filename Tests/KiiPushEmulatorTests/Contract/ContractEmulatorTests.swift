@@ -104,7 +104,6 @@ let scenarios: [Scenario] = [
 }
 
 extension ContractWorld {
-    /// Switches the scenario's user and thing on again.
     fileprivate func enable(_ people: People) async throws {
         for (id, principal) in [("control.switchUser", people.user.id), ("control.switchThing", people.thing.id)] {
             var request = try self.blank(id, people: people)

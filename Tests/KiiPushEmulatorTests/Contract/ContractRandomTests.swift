@@ -4,7 +4,6 @@ import KiiPushEmulator
 import SeededNumbers
 import Testing
 
-/// Random requests to the contract's paths.
 @Suite struct ContractRandomTests {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func noRequestBreaksTheCloud(seed: UInt64) async throws {
@@ -34,7 +33,6 @@ import Testing
 }
 
 extension ContractRequest {
-    /// Changes a random part of the request.
     fileprivate mutating func disturb(using random: inout some RandomNumberGenerator) {
         let texts = [
             "", "me", "%", "%00", "a/b", "..", "\u{1F4A1}", "x", "UserID:ANY_AUTHENTICATED_USER", "VENDOR_THING_ID:",

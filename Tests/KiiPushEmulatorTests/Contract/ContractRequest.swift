@@ -20,15 +20,12 @@ struct ContractRequest: Sendable {
     var query = ""
     var credentials: Credentials
     var fields: [HTTPField] = []
-    /// The body as JSON.
     var body: JSONValue?
     /// The body's bytes, if they differ from `body` as JSON.
     var bytes: [UInt8]?
     var mediaType: String?
-    /// The accounts of the scenario.
     var people: People
 
-    /// The request as the cloud receives it.
     func incoming(to cloud: some CloudUnderTest, method: String? = nil, alsoAt: String? = nil) -> IncomingRequest {
         let endpoint = self.variant.endpoint
         let path = alsoAt ?? self.variant.path { self.parameters[$0] ?? ($0 == "app" ? cloud.appID : "missing-\($0)") }

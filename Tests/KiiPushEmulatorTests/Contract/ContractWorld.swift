@@ -4,7 +4,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// A cloud and the accounts and helpers for calls of the contract.
 final class ContractWorld: Sendable {
     let contract: Contract
     let cloud: any CloudUnderTest

@@ -68,7 +68,6 @@ let objectScenarios: [Scenario] =
     ]
 
 extension ContractWorld {
-    /// Creates the request's object and uploads a body for it.
     fileprivate func upload(_ request: ContractRequest) async throws {
         try await self.first("objects.put", request)
         try await self.first("objects.body.put", request, bytes: [0x89, 0x50])

@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Scripts set through `/__kii/faults` at a cloud without sockets.
 @Suite struct FaultScriptControlTests {
     private func steps(_ kii: inout CloudHarness) throws -> [JSONValue] {
         try #require(kii.control("GET", "faults").json["steps"]?.array)

@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// The states of a script's steps as events arrive and time passes.
 @Suite struct FaultScriptRunTests {
     private struct Play {
         var run = FaultScriptRun()

@@ -2,7 +2,6 @@ import KiiPushEmulator
 import SeededNumbers
 import Testing
 
-/// The grammar of scripts, and the errors for text outside it.
 @Suite struct FaultScriptTests {
     private static let conditions: [(String, FaultStep.Condition)] = [
         ("", .atOnce),

@@ -4,7 +4,6 @@ import KiiPushEmulator
 import TestTraits
 import Testing
 
-/// Scripts played to clients of a real broker.
 @Suite(.ownThreads) struct ScriptedFaultTests {
     private static let withProxy = Emulator.Configuration(faultProxy: true)
 
@@ -226,7 +225,6 @@ import Testing
 }
 
 extension EmulatorClient {
-    /// A step of the script, as the control shows it.
     struct Step {
         var state: String?
         var problem: String?

@@ -4,7 +4,6 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// The tests' requests to a running emulator, over the socket.
 struct EmulatorClient: Sendable {
     let emulator: Emulator
     let port: UInt16
@@ -112,7 +111,6 @@ struct EmulatorClient: Sendable {
     }
 }
 
-/// A user, its installation and its credentials at the broker.
 struct Receiver: Sendable {
     var userID: String
     var token: String
@@ -122,7 +120,6 @@ struct Receiver: Sendable {
     var password: String
 }
 
-/// The exit status and output of a program.
 struct Finished: Sendable {
     var status: Int32
     var output: String
@@ -151,7 +148,6 @@ struct Mosquitto: Sendable {
         try #require(result.status == 0, "\(result.errors)")
     }
 
-    /// Receives `count` messages of the session.
     func receive(_ count: Int, tls: Bool = false) async throws -> [JSONValue] {
         let result = try await run(
             "mosquitto_sub",

@@ -121,7 +121,6 @@ final class WebSocketClient {
     }
 }
 
-/// MQTT in the WebSocket.
 extension WebSocketClient {
     /// Opens the WebSocket, connects as `receiver`, and subscribes to its topic.
     func connect(_ receiver: Receiver, cleanSession: Bool = true) throws {
