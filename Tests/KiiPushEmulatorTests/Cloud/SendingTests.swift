@@ -118,7 +118,7 @@ import Testing
                 let isForMQTT = message["mqtt"] != nil
                 #expect(sent.status == (isStrict && isForMQTT ? 400 : 200), "\(message)")
                 guard !isStrict, isForMQTT else { continue }
-                // Kii writes only `senderURI` into a direct push; the other keys keep the sender's value.
+                // Among these keys, Kii writes only `senderURI` into a direct push; the rest keep the sender's value.
                 let isOverwritten = key == "senderURI"
                 #expect((sent.published.first?.payload[key]?.string == "mine") == !isOverwritten)
             }

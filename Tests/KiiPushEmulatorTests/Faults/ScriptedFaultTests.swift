@@ -179,7 +179,7 @@ import Testing
             let admin = try await client.adminToken()
             try await client.play("drop message 1 of any")
             async let received = mosquitto.receive(1, tls: true)
-            // Until the receiver connects, the step's problem is that no client is connected.
+            // The step reports the problem only after the receiver has connected.
             func isSaid() async throws -> Bool {
                 try await client.steps().first?.problem?.hasPrefix("all clients are connected over TLS, ") == true
             }
