@@ -3,7 +3,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What the commands advise after a failure: nothing that costs more than the failure did.
+/// Advice after a failure never costs more than the failure did.
 @Suite(.ownThreads) struct AdviceTests {
     @Test func nothingIsThrownAwayForAPrincipalThatIsOnlyDisabled() async throws {
         let session = try EmulatorSession()
@@ -65,7 +65,7 @@ import Testing
                     + "lost then\n"), "\(again.error)")
     }
 
-    /// A proxy, say, during a deployment.
+    /// For example a proxy, during a deployment.
     @Test(arguments: [401, 403, 404])
     func whatIsNotKiisAnswerCostsNobodyAUser(status: Int) throws {
         let world = try DoctorWorld()

@@ -7,7 +7,6 @@ import Testing
 @testable import KiiPushCore
 @testable import kii_push
 
-/// What `listen` says of what an agent goes through beside its messages.
 @Suite(.ownThreads) struct AgentEventTests {
     private static let events: [(event: PushEvent, state: String)] = [
         (.trouble(.storing, reason: "r"), "not storing"), (.recovered(.storing), "storing again"),
@@ -23,12 +22,11 @@ import Testing
         (.notice(.launchIgnored, reason: "r"), "launch ignored"),
     ]
 
-    /// Where a profile keeps its state.
     private static func directory(_ session: EmulatorSession) -> String {
         session.tool.home.path + "/state/kii-push/profiles/default"
     }
 
-    /// Runs `listen` beside a process that goes through all of it, and returns what it printed.
+    /// Runs `listen` beside a process that emits every event, and returns its output.
     private func listening(_ words: String...) throws -> Tool.Result {
         let session = try EmulatorSession()
         try session.succeed("register")
@@ -39,7 +37,7 @@ import Testing
         server.attach(hub)
         hub.emit(.disconnected(reason: "before", retryIn: .seconds(1)))
         let watcher = try session.tool.start(["listen"] + words)
-        // Told of the connection: from here on it watches.
+        // Once `listen` shows the disconnection, it watches this process.
         let isJSON = words.contains("--json")
         #expect(
             (isJSON ? watcher.output(containing: "before") : watcher.error(containing: "before")).contains("before"))
@@ -78,7 +76,7 @@ import Testing
                 "#7: it is too long for the control socket, or was not read in time; 'kii-push trace 7' has it\n"))
     }
 
-    /// The process that receives is of a version that knows more than this one.
+    /// The receiving process has a newer version, whose events `listen` does not know.
     @Test func anEventOfANewerVersionIsNamed() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
@@ -99,7 +97,7 @@ import Testing
     @Test func thatNobodyCanWatchIsSaid() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
-        // What is in the way of the socket.
+        // A file blocks the path of the socket.
         try session.tool.write("", to: "state/kii-push/profiles/default/control.sock/file")
         for (words, text) in [(["--json"], #""state":"not watchable""#), ([], "!  not watchable  ")] {
             let listener = try session.tool.start(["listen"] + words)

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Servers that take only clients whose certificate they trust.
+/// Servers that accept only clients with a certificate that they trust.
 @Suite(.ownThreads) struct ClientCertificateTests {
     private let tool: Tool
     private let environment = ["KII_PUSH_APP_KEY": "k"]
@@ -14,7 +14,6 @@ import Testing
         ["--client-cert", self.tool.home.path + "/client.pem", "--client-key", self.tool.home.path + "/client.key"]
     }
 
-    /// Makes an authority with a certificate for `localhost` and one for a client.
     init() throws {
         self.tool = try Tool()
         let key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
@@ -66,11 +65,12 @@ import Testing
         try session.tool.write(text, to: state)
         let words = ["run", "--exec", "true", "--cacert", self.authority]
         let run = try session.tool.start(words + self.identity)
-        // The broker takes nobody else, however often somebody tries.
+        // The broker refuses clients with another certificate.
         let said = run.error(containing: "> Ready. ")
         #expect(said.contains("> Ready. "), "\(said)")
         run.stop()
-        // And without. The broker may close before its words are read.
+        // The broker also refuses a client without a certificate. It may close the connection before `listen` reads its
+        // answer.
         let unknown = try session.tool.start(words)
         let refusal = broker.errors.wait(600) { $0.contains("did not return a certificate") }
         #expect(refusal.contains("did not return a certificate"), "\(refusal)")
@@ -91,7 +91,6 @@ import Testing
         #expect(result.error.contains("chmod 600 \(key)"))
     }
 
-    /// mosquitto on a port that was free.
     private func broker() throws -> (broker: ChildProgram, port: UInt16) {
         let home = self.tool.home.path
         while true {
@@ -109,7 +108,7 @@ import Testing
             let broker = try ChildProgram(["mosquitto", "-c", configuration], environment: self.tool.environment)
             let said = broker.errors.wait(600) { $0.contains(" running") }
             if said.contains(" running") { return (broker, port) }
-            // Another process may have been quicker.
+            // Another process may have taken the port meanwhile.
             try #require(said.contains("Address already in use"), "\(said)")
         }
     }

@@ -3,7 +3,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// Which cloud a command talks to, and with whose secrets. The address is one where nobody listens.
+/// The cloud that a command chooses, and the source of its secrets. Nobody listens at the address.
 @Suite(.ownThreads) struct CloudChoiceTests {
     private let tool: Tool
 
@@ -86,7 +86,8 @@ import Testing
     @Test func servesNoConfiguredProfileWithTheEmulator() throws {
         try self.tool.write(Self.configuration, to: "config/kii-push/config.json", mode: 0o644)
         try self.tool.write(try Self.runtimeFile(of: getpid()), to: "run/kii-push/emulator.json")
-        // Nobody listens where the runtime file says; only a profile that the file does not have gets so far.
+        // Nobody listens at the runtime file's address. Only a profile that the file does not name gets as far as
+        // connecting.
         #expect(try self.tool("register", "-p", "absent").exit == 69)
         #expect(try self.tool("register", "-p", "empty").exit == 78)
     }
@@ -101,14 +102,14 @@ import Testing
     @Test func takesSecretsFromTheServiceManager() throws {
         try self.tool.write(Self.configuration, to: "config/kii-push/config.json")
         let secrets = #"{"version":1,"profiles":{"default":{"appKey":"k"}}}"#
-        // systemd's files are closed by access control lists and not by their mode.
+        // Access control lists protect systemd's files, whatever their mode.
         try self.tool.write(secrets, to: "credentials/kii-push-credentials.json", mode: 0o440)
         let environment = ["CREDENTIALS_DIRECTORY": self.tool.home.path + "/credentials"]
         #expect(try self.tool("register").exit == 78)
         #expect(try self.tool("register", environment: environment).exit == 69)
     }
 
-    /// What an emulator writes that was started when this process was, with this ID.
+    /// The runtime file of an emulator with this process ID, started when this process was.
     private static func runtimeFile(of processID: Int32) throws -> String {
         let own = try #require(ProcessIdentity(of: getpid()))
         return """

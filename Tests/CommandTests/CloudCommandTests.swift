@@ -2,7 +2,6 @@ import Foundation
 import TestTraits
 import Testing
 
-/// What the commands that talk to a cloud do with profiles, rights and failures.
 @Suite(.ownThreads) struct CloudCommandTests {
     private static let cloudCommands: [[String]] = [
         ["register"], ["subscribe", "alerts"], ["unsubscribe", "alerts"], ["subscriptions"], ["listen"],
@@ -79,7 +78,7 @@ import Testing
         try session.succeed("send", "topic", "-p", "meter", "thing:me/alarm", "--data", #"{"level":3}"#)
         let received = try session.tool("listen", "-p", "meter", "-n1", "-t5m")
         #expect(received.output.contains("level=3"))
-        // Nothing of that is alice's: what is sent to her is the first to arrive.
+        // Alice received none of these: the message to her is the first to arrive.
         try session.succeed("send", "user", "-p", "alice", "me", "--data", #"{"for":"alice"}"#)
         let next = try session.tool("listen", "-p", "alice", "-n1", "-t5m")
         #expect(next.output.contains(#"for="alice""#))
@@ -112,7 +111,7 @@ import Testing
         try session.succeed("register", "--thing", "m", "--password-stdin", input: "p\n")
         #expect(try session.whoami("thing") == thing)
         #expect(try session.whoami("thingType") == "meter")
-        // It has its type from the first registration, whatever is said now.
+        // The thing keeps the type of its first registration.
         try session.succeed("register", "--thing", "m", "--thing-type", "lamp", "--password-stdin", input: "p\n")
         #expect(try session.whoami("thingType") == "meter")
         let other = try session.tool("register", "--thing", "n", "--password-stdin", input: "p\n")
@@ -224,7 +223,7 @@ import Testing
         )
     }
 
-    /// Nobody has a right to another user's buckets and topics but that user, and the app's admin.
+    /// Only the user itself and the app's admin have rights to a user's buckets and topics.
     @Test func sendToOthersAsTheAdminWhereThatIsAtHand() throws {
         let session = try EmulatorSession()
         for profile in ["default", "other"] { try session.succeed("register", "-p", profile) }

@@ -3,13 +3,13 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What a cloud names: nothing of it drives a terminal, and nothing of it ends a list.
+/// Text from the cloud can neither control the terminal nor break a list's lines.
 @Suite(.ownThreads) struct CloudTextTests {
-    /// Clears the screen, turns the direction of writing, and begins a line of its own.
+    /// Clears the screen, reverses the direction of writing, and starts a new line.
     private static let hostile = "evil\u{1b}[2J\u{202e}\nx"
     private static let shown = #"evil\u001b[2J\u202e\nx"#
 
-    /// A registered profile, and the options by which a cloud of these topics is reached.
+    /// A registered profile, and the options that point it to a cloud with these topics.
     private static func cloud(topics: [String]) throws -> (world: DoctorWorld, cloud: FakeCloud, options: [String]) {
         let world = try DoctorWorld()
         try world.register("default")
@@ -20,13 +20,12 @@ import Testing
             func answer(_ status: Int, _ body: JSONValue) -> FakeCloud.Answer {
                 FakeCloud.Answer(status: status, body: String(decoding: body.serialized(), as: UTF8.self))
             }
-            // Those of the app; its users have none.
+            // The app's topics; its users have none.
             if request.path.hasSuffix("/topics") {
                 return answer(200, request.path.contains("/users/") ? ["topics": []] : list)
             }
             if request.path.hasSuffix("/push/messages") { return answer(201, sent) }
             if request.path.hasSuffix("/objects") { return answer(201, object) }
-            // Every subscription that is asked about is there.
             return FakeCloud.Answer(status: 204)
         }
         try world.move("default", to: cloud.baseURL)

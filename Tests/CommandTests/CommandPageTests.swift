@@ -5,7 +5,6 @@ import Testing
 @testable import KiiPushCore
 @testable import kii_push
 
-/// The pages about the command line say what the program does.
 @Suite struct CommandPageTests {
     private let page: String
 
@@ -30,7 +29,7 @@ import Testing
             #expect(settings.namesHandler)
             members.formUnion(document.value.members?.map(\.key) ?? [])
         }
-        // What every member is for can be seen in one of them.
+        // Together the examples show every member.
         #expect(members == Set(RunSettings.members))
     }
 

@@ -7,19 +7,18 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// What the shells themselves offer, each asked in its own way.
 @Suite(.ownThreads) struct CompletionTests {
     struct Case: CustomTestStringConvertible, Sendable {
-        /// What is typed; `~` stands for the tool's home directory.
+        /// The typed line; `~` stands for the tool's home directory.
         var line: String
         var offers: [String]
-        /// Whether nothing else may be offered.
+        /// Whether these are all offers.
         var isAll = true
 
         var testDescription: String { self.line }
     }
 
-    /// A build without PostgreSQL has no gateway that answers.
+    /// A build without PostgreSQL has no gateway that could answer.
     private static let ofGateway: [Case] = [
         Case(line: "kii-push-gateway ", offers: ["run", "fleet", "store", "inbox", "trace", "doctor"]),
         Case(line: "kii-push-gateway comp", offers: []),
@@ -90,7 +89,7 @@ import Testing
         }
     }
 
-    /// Messages of which the second was given up on.
+    /// Stores this many messages; the second is a dead letter.
     private static func fillInbox(in directory: String, _ count: Int) throws {
         let inbox = try Inbox(path: directory + "/inbox.sqlite")
         try inbox.transaction { transaction throws(InboxError) in
@@ -105,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: cases) func bashOffers(example: Case) throws {
-        // Bash breaks words at '=' as well, and hands over the parts.
+        // Bash also breaks words at '=', and passes the parts.
         let driver = #"""
             set -eu; source "$1"; line=$2
             [[ $line == *' ' ]] && last='' || last=${line##* }
@@ -177,7 +176,7 @@ import Testing
             .deletingLastPathComponent().appending(path: "Packaging/completions/kii-push.\(shell)").path
     }
 
-    /// Shells differ in what they repeat of the word: the directory, the option, the sign that ends it.
+    /// Shells differ in the parts of the word that they repeat: the directory, the option, the sign at its end.
     private func check(_ example: Case, _ output: String) throws {
         let offers = output.split(separator: "\n").map { line -> String in
             var text = String(line).replacing("\\", with: "")
@@ -194,7 +193,7 @@ import Testing
         }
     }
 
-    /// Types the line into a zsh on a terminal of its own, and waits for that to end.
+    /// Types the line into a zsh on a terminal of its own, and waits until that zsh ends.
     private static let zshDriver = #"""
         zmodload zsh/zpty
         export KII_SCRIPT=$1
@@ -206,7 +205,7 @@ import Testing
         exit 0
         """#
 
-    /// Writes what is offered into a file, and ends when all was.
+    /// Writes the offers into a file, and exits after the last.
     private static let zshSetup = #"""
         PROMPT=
         unsetopt beep

@@ -6,7 +6,6 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// What `config` says about the settings, their sources and their files.
 @Suite(.ownThreads) struct ConfigTests {
     private let tool: Tool
 
@@ -18,7 +17,6 @@ import Testing
         "{\n  \"version\": 1,\n  \"profiles\": {\n    \"default\": {\(members)}\n  }\n}\n"
     }
 
-    /// A setting's value and where it was said.
     private func setting(
         _ name: String, _ options: [String] = [], _ environment: [String: String] = [:]
     ) throws -> (value: String?, origin: JSONValue?) {
@@ -56,7 +54,6 @@ import Testing
         #expect(try self.setting("appID", [], directories).value == "user")
         #expect(try self.setting("baseURL", [], directories).value == "https://api-jp.kii.com/api")
         #expect(try self.setting("baseURL", [], directories).origin?["pointer"] == "/profiles/default/site")
-        // Nor does a proxy's password show.
         #expect(try self.setting("proxy", [], directories).value == "http://<set>@proxy:3128")
     }
 
@@ -112,7 +109,7 @@ import Testing
         #expect(result.output.contains("\nfile.config   \(config)  (default)\n"), "\(result.output)")
         #expect(result.output.contains("\nfile.system   /nowhere/kii-push/config.json (not there)  (default)\n"))
         #expect(try !self.tool("config", "show").output.contains("file."))
-        // That is the service's, whose secrets nobody else has.
+        // The service's path: only the service can read its secrets.
         for directories in ["/nowhere", ""] {
             let paths = try self.tool("config", "show", "--origin", environment: ["XDG_CONFIG_DIRS": directories])
                 .output
@@ -134,7 +131,7 @@ import Testing
         let lines = try self.tool("help", "files").output.split(separator: "\n").map(String.init)
         var examples: [JSONValue] = []
         for start in lines.indices where lines[start].contains(#"{"version""#) {
-            // One may go on in the lines below.
+            // An example may continue on the next lines.
             let texts = (start..<min(start + 4, lines.count)).map { lines[start...$0].joined() }
             let example = texts.lazy.compactMap { try? JSONValue(parsing: Array($0.utf8)) }.first
             examples.append(try #require(example, "\(lines[start])"))
@@ -144,7 +141,7 @@ import Testing
         for example in examples where !secrets.contains(example) {
             #expect(SchemaCheck.faults(example, schema) == [], "\(example)")
         }
-        // And it refuses what the reader refuses.
+        // The schema also refuses what the reader refuses.
         let wrong: [JSONValue] = [
             ["profiles": [:]], ["version": 1, "profiles": ["a": ["sit": "jp"]]],
             ["version": 1, "profiles": ["a": ["site": "mars"]]],

@@ -5,9 +5,8 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The tool where it is the first process, or next to it, and the machine gives it little.
 @Suite(.ownThreads) struct ContainerTests {
-    /// Begins a command in namespaces of its own, of which a user may have some that is not root.
+    /// Starts a command in new namespaces, for which a user without root's rights needs a user namespace.
     private static func unshared(_ options: [String]) -> [String] {
         ["unshare"] + (geteuid() == 0 ? [] : ["--map-root-user"]) + options
     }
@@ -46,7 +45,7 @@ import Testing
         run.stop()
     }
 
-    /// A process whose children's orphans become its own, as those of the first process do.
+    /// The receiver is a subreaper: like a first process, it becomes the parent of orphans.
     @Test func orphansAreReaped() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
@@ -64,7 +63,7 @@ import Testing
         let orphans = try String(contentsOfFile: session.tool.home.path + "/orphans", encoding: .utf8)
             .split(separator: "\n").compactMap { Int32($0) }
         #expect(orphans.count == 3)
-        // A zombie is there still.
+        // `kill` succeeds on a zombie, so this waits until the tool has reaped them.
         run.waitUntil { orphans.allSatisfy { kill($0, 0) != 0 } }
         run.stop()
     }

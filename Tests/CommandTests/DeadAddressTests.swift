@@ -3,7 +3,6 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// A name whose first address is dead: its second one is reached within the time that a connection has.
 @Suite(.ownThreads, .enabled(if: TwoAddresses.arePossible)) struct DeadAddressTests {
     @Test func theCloudIsReachedAtItsNextAddress() throws {
         let tool = try Tool()

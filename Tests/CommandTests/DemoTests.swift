@@ -3,7 +3,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// `script/demo` with the program that the tests are built with.
 @Suite(.ownThreads) struct DemoTests {
     private let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "script/demo").path

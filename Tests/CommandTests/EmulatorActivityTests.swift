@@ -3,7 +3,6 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// What `kii-push emulator` shows of what happens at it.
 @Suite(.ownThreads) struct EmulatorActivityTests {
     private func act(on session: EmulatorSession) throws {
         try session.succeed("register", "--user", "alice", "--password-stdin", "--create", input: "correct-horse\n")
@@ -60,7 +59,7 @@ import Testing
         #expect(send["sent"]?[0]?["kind"] == "DIRECT_PUSH" && send["sent"]?[0]?["installations"]?.array?.count == 1)
         #expect(send["body"]?["data"] == ["n": 1])
         let events = Set(lines.compactMap { $0["event"]?.string })
-        // Whether there is time to watch a receiver that ends at once, nobody can say.
+        // A receiver may end before the emulator watches it, so the delivery event may be missing.
         #expect(events.subtracting(["delivery"]) == ["request", "connection"])
     }
 
@@ -68,7 +67,7 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         let listening = try session.ready(["listen", "--complete-as", "noData"])
-        // Each push may be the first that the emulator hears the receiver tell of.
+        // The emulator may start to watch the receiver only after any of these pushes.
         var text = ""
         for number in 1...600 where !text.contains(" handled ") {
             try session.succeed("send", "user", "me", "--data", #"{"n":\#(number)}"#)

@@ -5,7 +5,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The emulator's options reach the cloud that it runs.
 @Suite(.ownThreads) struct EmulatorOptionTests {
     private func settings(_ options: [String]) async throws -> JSONValue {
         let session = try EmulatorSession(options: options)
@@ -31,7 +30,7 @@ import Testing
         #expect(after["clientID"] == before["clientID"])
         for member in ["mqttPort", "mqttTLSPort"] {
             let port = try #require(before[member]?.int64.flatMap { UInt16(exactly: $0) })
-            // Anyone may have taken it meanwhile.
+            // Another process may have taken the port meanwhile.
             #expect(after[member] == before[member] || !isFree(port))
         }
         let result = try session.tool("listen", "-n1", "-t5m")
@@ -42,11 +41,11 @@ import Testing
     }
 
     @Test func itsUsualPortsAreAlwaysTheSameAndGiveWayToWhoHasThem() throws {
-        // Takes whichever of the usual ports nobody has, so that the emulator has to do without.
+        // Takes every usual port that is free, so that the emulator has to use others.
         let usual: [UInt16] = [17643, 17680, 17683, 17684, 17685, 17686]
         let held = usual.compactMap { port in try? Loopback.bound(to: port) }
         defer { for socket in held { close(socket.descriptor) } }
-        // Somebody else may give the others back at any time.
+        // Another process may release the other ports at any time.
         let ports = held.map(\.port)
         let tool = try Tool()
         let emulator = try tool.start(["emulator"])
@@ -98,7 +97,7 @@ import Testing
         let shown = value.int64 ?? value.string.flatMap { URL(string: $0)?.port }.map { Int64($0) }
         #expect(shown == Int64(port))
         #expect(!isFree(port))
-        // Who asks for it as well is told.
+        // A second emulator on the same port fails.
         let elsewhere = try Tool()
         let other = try elsewhere.start(
             ["emulator", option, "\(port)"] + EmulatorSession.freePorts(besides: [option])
@@ -108,11 +107,9 @@ import Testing
     }
 }
 
-/// The ports that tests of this process have asked for.
 private let usedPorts = Locked<Set<UInt16>>([])
 
-/// A port of 127.0.0.1 where nobody listens, out of those that nobody is given who does not ask for one. No other test gets
-/// it.
+/// A free port of 127.0.0.1 outside the range that the system assigns by itself. No other test gets it.
 private func freePort() throws -> UInt16 {
     for _ in 0..<100 {
         let port = UInt16.random(in: 5000..<10_000)

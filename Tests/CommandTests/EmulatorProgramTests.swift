@@ -3,10 +3,9 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// How `kii-push emulator` finds the program that it runs.
 @Suite(.ownThreads) struct EmulatorProgramTests {
     private let tool: Tool
-    /// A copy of kii-push in a folder of its own.
+    /// A copy of kii-push in its own folder.
     private let copy: String
 
     init() throws {
@@ -30,7 +29,6 @@ import Testing
                 result.error
                     == "kii-push: kii-push-emulator is not installed: the package kii-push-emulator has it\n")
         }
-        // The tool's own page needs no other program.
         #expect(try self.run(["--help"]).output.contains("  emulator "))
     }
 
@@ -43,7 +41,7 @@ import Testing
         #expect(result.error.contains("is 'kii-push-emulator 0.0.1', and this is version "), "\(result.error)")
     }
 
-    /// One that goes on, and one that says more than a socket holds.
+    /// A program that never ends, and one whose output is larger than a socket's buffer.
     @Test(arguments: [
         ("exec tail -f /dev/null", "does not tell its version"), ("yes | tr -d '\\n' | head -c 1000000", "is 'yyyy"),
     ])

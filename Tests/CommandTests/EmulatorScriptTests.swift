@@ -3,7 +3,6 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// `kii-push emulator --script`.
 @Suite(.ownThreads) struct EmulatorScriptTests {
     private static let emulator = ["emulator", "--temporary"] + EmulatorSession.freePorts()
 

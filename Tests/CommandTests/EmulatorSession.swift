@@ -3,15 +3,15 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A running emulator and a home directory in which the tool finds it.
+/// A running emulator, and a home directory in which the tool finds it.
 final class EmulatorSession {
     let tool: Tool
     private let keepsState: Bool
     private var emulator: RunningTool
 
     /// - Parameters:
-    ///   - keepsState: whether its state, certificates included, outlives it.
-    ///   - options: further options of its command line.
+    ///   - keepsState: whether the state, with the certificates, outlives the emulator.
+    ///   - options: more options of the emulator's command line.
     init(keepsState: Bool = false, options: [String] = []) throws {
         self.tool = try Tool()
         self.keepsState = keepsState
@@ -26,26 +26,23 @@ final class EmulatorSession {
         return emulator
     }
 
-    /// Options that keep the emulator off its usual ports, as far as `options` name no others.
+    /// Options that keep the emulator off its usual ports, unless `options` name those ports.
     static func freePorts(besides options: [String] = []) -> [String] {
         self.portOptions.filter { !options.contains($0) }.flatMap { [$0, "0"] }
     }
 
-    /// The options that name a port.
     static let portOptions = ["--port", "--https-port", "--mqtt-port", "--mqtts-port", "--ws-port", "--wss-port"]
 
-    /// Ends the emulator and starts another.
     func restart(options: [String] = []) throws {
         #expect(self.stop().exit == 0)
         try self.startAgain(options: options)
     }
 
-    /// Starts another emulator, after ``stop(_:)``.
     func startAgain(options: [String] = []) throws {
         self.emulator = try Self.start(self.tool, keepsState: self.keepsState, options)
     }
 
-    /// Runs a command that has to succeed and returns what it printed.
+    /// Runs a command that has to succeed, and returns its output.
     @discardableResult
     func succeed(
         _ arguments: String...,
@@ -57,7 +54,7 @@ final class EmulatorSession {
         return result.output
     }
 
-    /// Starts a command that receives, and waits until its subscription stands.
+    /// Starts a receiving command and waits until it is subscribed.
     func ready(_ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation) throws -> RunningTool {
         let tool = try self.tool.start(arguments)
         let text = tool.error(containing: "> Ready. ")
@@ -65,20 +62,19 @@ final class EmulatorSession {
         return tool
     }
 
-    /// The text of one label of what `config show` prints.
+    /// The value of one label in the output of `config show`.
     func whoami(_ label: String, profile: String = "default") throws -> String {
         let lines = try self.succeed("config", "show", "-p", profile).split(separator: "\n")
         let line = try #require(lines.first { $0.hasPrefix(label + " ") })
         return line.dropFirst(label.count).trimmingCharacters(in: .whitespaces)
     }
 
-    /// Where the emulator is and what it is spoken to with: its runtime file.
     func runtimeFile() throws -> JSONValue {
         let path = self.tool.home.appending(path: "run/kii-push/emulator.json")
         return try JSONValue(parsing: [UInt8](Data(contentsOf: path)))
     }
 
-    /// Sends a control below `/__kii` as the administrator, and returns the body of the answer.
+    /// Sends an administrator's request below `/__kii`, and returns the body of the answer.
     @discardableResult
     func control(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
         let file = try self.runtimeFile()
@@ -93,10 +89,9 @@ final class EmulatorSession {
         return try answer.body.isEmpty ? .null : JSONValue(parsing: answer.body)
     }
 
-    /// What the emulator has shown once `text` is among it.
+    /// Waits until the emulator has printed `text`, and returns its output.
     func shown(containing text: String) -> String { self.emulator.output(containing: text) }
 
-    /// Ends the emulator with a signal and says how it ended.
     func stop(_ signal: Int32 = SIGTERM) -> Tool.Result {
         self.emulator.signal(signal)
         return self.emulator.waitForExit()

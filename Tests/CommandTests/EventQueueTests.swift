@@ -3,7 +3,6 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// A reader of this process's own events that is slow misses some, and is told how many.
 @Suite(.ownThreads) struct EventQueueTests {
     private static func event(_ id: Int64) -> PushEvent {
         .message(MessageEvent(messageID: id, at: .now(), kind: .received))
@@ -21,7 +20,7 @@ import Testing
                 #expect(agent == "agent")
                 #expect(event.messageID == last + 1 + Int64(missed))
                 last = event.messageID - Int64(missed)
-                // There is room again, and the reader has heard of the gap.
+                // The queue has room again, and the reader knows of the gap.
                 if event.messageID == most { queue.put(Self.event(most + 13), of: "agent") }
                 if missed > 0 { queue.finish() }
             case .event, .unknown: Issue.record("\(notice)")

@@ -7,9 +7,8 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// `run --exec`: a command for each message.
 @Suite(.ownThreads) struct ExecTests {
-    /// A registered profile, an emulator, and `run` with these words behind it.
+    /// Registers a profile, then starts `run` with these words.
     private static func run(
         _ words: [String], script: String? = nil, environment: [String: String] = [:]
     ) throws -> (session: EmulatorSession, run: RunningTool) {
@@ -75,7 +74,7 @@ import Testing
         try session.succeed("register")
         try session.succeed("subscribe", "alerts")
         let path = try session.tool.write("#!/bin/bash\n" + script, to: "handle", mode: 0o700)
-        // The secret is the emulator's own, so it may be said in the environment too.
+        // The environment may hold the app key too, because it is the emulator's own.
         let key = try #require(try session.runtimeFile()["appKey"]?.string)
         let run = try session.tool.start(
             ["run", "--exec", path], environment: ["KII_PUSH_APP_KEY": key, "NOTIFY_SOCKET": "/nowhere"])
@@ -100,13 +99,13 @@ import Testing
         run.stop()
         let plain = try session.tool.start(["run", "--exec", #"test 'a b' = "#, "--", "a b;"])
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
-        // 1: the semicolon was a part of the word.
+        // The exit code is 1 because the semicolon was part of the word.
         #expect(plain.output(containing: "<-- failed").contains("exec test  exit 1  "))
         plain.stop()
     }
 
     @Test func asManyCommandsRunAtOnceAsItMay() throws {
-        // Each ends only when it has seen the other run.
+        // Each command ends only after it has seen that the other runs.
         let script = """
             touch "$HOME/seen-$KII_PUSH_TOPIC"
             until [[ -e $HOME/seen-one && -e $HOME/seen-two ]]; do sleep 0.05; done
@@ -168,7 +167,6 @@ import Testing
 }
 
 extension String {
-    /// As one word of a command.
     fileprivate var quoted: String { "'\(self)'" }
 }
 

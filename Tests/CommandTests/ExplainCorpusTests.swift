@@ -2,7 +2,6 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// `kii-push explain` on every payload of the corpus.
 @Suite(.ownThreads) struct ExplainCorpusTests {
     private let tool: Tool
 

@@ -2,7 +2,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// What `explain` says of a payload that is sound but for one member, or whose kind a key of the sender's own decides.
+/// Payloads with one wrong member, and payloads whose kind depends on a custom key.
 @Suite(.ownThreads) struct ExplainFindingTests {
     private let tool: Tool
 

@@ -356,7 +356,6 @@ import Testing
 }
 
 extension Tool {
-    /// What `--json` says of a payload, and how the run ended.
     func explanation(_ payload: String, _ options: String...) throws -> (JSONValue, Tool.Result) {
         let result = try self.start(["explain", "--json"] + options, input: payload).waitForExit()
         return (try JSONValue(parsing: result.output), result)

@@ -5,7 +5,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// `kii-push-gateway`, against a real PostgreSQL where this build has one.
 @Suite(.ownThreads) struct FleetCommandTests {
     #if Postgres
     @Test func agentsAreDeclaredReceivedForAndRemoved() async throws {
@@ -29,7 +28,7 @@ import Testing
         }
         try await PostgresServer.run("DELETE FROM kii_push.migration WHERE version = 2", at: target)
         #expect(try run("store", "check").output == "> The database has the tables, in version 1.\n")
-        // A gateway's role can do what a gateway does, and no more.
+        // The gateway's role has only the rights that a gateway needs.
         try await PostgresServer.run(
             """
             CREATE ROLE \(Self.role) LOGIN; GRANT USAGE ON SCHEMA kii_push TO \(Self.role);
@@ -80,14 +79,14 @@ import Testing
         #expect(
             gateway.error(containing: "lamp-1: connected").contains(
                 "> one: 1024 of 1024 shards with 1 agent; 1 gateway shares."))
-        // The profile is one receiver; the agent is the other, as soon as it is subscribed.
+        // The profile is one receiver. The gateway's agent becomes the second once it is subscribed.
         gateway.waitUntil {
             try session.succeed("send", "topic", "news", "--data", #"{"msg":"hi"}"#, "--json").contains(
                 #""receivers":2"#)
         }
         #expect(gateway.output(containing: "<-- newData").contains("  lamp-1  exec sh  exit 0"))
         try OutputSchemaTests.check(try run("fleet", "status", "--json").output, has: "gateway", "fleet")
-        // What the gateway keeps is looked at from anywhere.
+        // An operator can read the gateway's inbox from any machine.
         let stored = try run("inbox", "list", "--state", "done", "--store", asOperator, "--json").output
         let number = try JSONValue(parsing: stored.split(separator: "\n").first.map(String.init) ?? "")["id"]?.int64
         let trace = try run("trace", "\(number ?? 0)", "--store", asGateway, "--payload")
@@ -99,7 +98,6 @@ import Testing
         #expect(try run("inbox", "stats", "--store", asOperator).output.contains("done"))
         let doctor = try run("doctor", "--store", asGateway)
         #expect(doctor.exit == 0 && doctor.output.contains("1 gateway alive"), "\(doctor.output)\(doctor.error)")
-        // And tried again or dropped by its gateway.
         let id = "\(number ?? 0)"
         try await PostgresServer.run("UPDATE kii_push.message SET state = 5 WHERE sequence = \(id)", at: target)
         let retried = try run("inbox", "retry", "--all", "--store", asOperator)
@@ -113,7 +111,7 @@ import Testing
         #expect(try run("trace", id, "--store", asOperator).exit == 66)
         let status = try run("fleet", "status")
         #expect(status.output.hasPrefix("one: alive, process \(gateway.processID) on "))
-        // It has no files to read again, and says how it is.
+        // SIGHUP: the gateway has no files to reload; it reports its state.
         gateway.signal(SIGHUP)
         #expect(gateway.error(containing: "nothing is read again").contains("nothing is read again"))
         gateway.signal(SIGUSR1)
@@ -122,7 +120,6 @@ import Testing
         try OutputSchemaTests.check(String(state), has: "service")
         let share = try JSONValue(parsing: String(state))["databases"]?[0]
         #expect([share?["shards"], share?["agents"]] == [1024, 1])
-        // A second one under its name.
         let second = try session.tool.start(
             ["run", "--store", asGateway, "--gateway", "one", "--exec", "true"], program: "kii-push-gateway"
         ).waitForExit()
@@ -176,7 +173,7 @@ import Testing
         let words = ["bash", "-c", #"exec "$@" > "$0""#, path, program, "run", "--store", target]
         let gateway = try RunningTool(
             words + ["-v", "--gateway", "one", "--exec", "true"], environment: session.tool.environment)
-        // Before that the broker keeps nothing for it.
+        // The broker keeps no messages for the agent before this connection.
         #expect(gateway.error(containing: "lamp-1: connected").contains("lamp-1: connected"))
         gateway.waitUntil {
             try session.succeed("send", "topic", "news", "--data", #"{"msg":"hi"}"#, "--json").contains(
@@ -190,7 +187,7 @@ import Testing
     private static let role = "gateway_\(getpid())"
     private static let operatorRole = "operator_\(getpid())"
 
-    /// No password shows in a list of processes, and none goes over a network that others can read.
+    /// A password neither appears in a list of processes nor crosses a network in the clear.
     @Test(arguments: [
         ("postgres://kii:hunter2@localhost/kii", "PGPASSFILE names"),
         ("postgres://kii@db.example.org/kii?sslmode=require", "sslmode=verify-full"),
@@ -204,7 +201,7 @@ import Testing
         #expect(!result.error.contains("hunter2"))
     }
 
-    /// The certificate of a server on another machine is looked at: a name that leads nowhere shows that it was asked for.
+    /// The tool accepts the address without TLS options and tries to connect. The name does not resolve.
     @Test func aServerThatIsNotThereIsNamed() throws {
         let result = try Tool("kii-push-gateway")("store", "check", "--store", "postgres://kii@db.invalid/kii")
         #expect(result.exit == 74)
@@ -241,7 +238,7 @@ import Testing
     }
     #endif
 
-    /// `kii-push` has no command and no option of a gateway, and names the program that has.
+    /// `kii-push` has no command or option of a gateway, and names the program that has them.
     @Test(arguments: [
         ["fleet", "status"], ["store", "check"], ["run", "--gateway", "one", "--exec", "true"],
         ["run", "--store", "postgres://localhost/kii", "--exec", "true"],
@@ -256,7 +253,7 @@ import Testing
         #expect(result.error.contains("kii-push-gateway"), "\(result.error)")
     }
 
-    /// Somebody who thinks of a fleet gets no receiver of this machine's profile.
+    /// With a fleet's database in the environment, `run` does not start the receiver of the local profile.
     @Test func theToolRefusesTheDatabaseOfAFleet() throws {
         let tool = try Tool()
         let store = ["KII_PUSH_STORE": "postgres://localhost/kii"]

@@ -5,10 +5,10 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The program itself, where others have prepared a fleet's database, or the way to it.
+/// Databases and connection settings that another role has manipulated.
 @Suite(.ownThreads) struct FleetTrustTests {
     /// Makes a role that may log in and create schemas in the database.
-    /// - Returns: its name, and the database's address for it.
+    /// - Returns: its name, and the database's address for that role.
     private func stranger(at target: String) async throws -> (role: String, target: String) {
         let role = "mallory_" + UUID().uuidString.lowercased().filter { $0 != "-" }
         let database = target.split(separator: "=").last ?? ""
@@ -22,7 +22,7 @@ import Testing
             EXECUTE 'ALTER ROLE ' || TG_ARGV[0] || ' SUPERUSER'; RETURN NEW; END $$;
         """
 
-    /// Each waits for an administrator, with whose rights it runs.
+    /// Each trap waits to run with an administrator's rights.
     @Test(arguments: ["trigger", "view"]) func whatAnotherRoleHasPreparedIsRefused(trap: String) async throws {
         let target = try await PostgresServer.database()
         let mallory = try await self.stranger(at: target)
@@ -54,7 +54,7 @@ import Testing
         #expect(try await PostgresServer.run(rights, at: target) == "f\n")
     }
 
-    /// The schema is one's own, and somebody has been given too many rights in it.
+    /// The schema belongs to the administrator, but another role has too many rights in it.
     @Test func whatAnotherRoleHasAddedIsRefused() async throws {
         let target = try await PostgresServer.database()
         let mallory = try await self.stranger(at: target)
@@ -100,9 +100,9 @@ import Testing
         #expect(try Tool("kii-push-gateway").start(words).waitForExit().exit == 0)
     }
 
-    // MARK: - Where an address leads
+    // MARK: - Targets of addresses
 
-    /// Says to whoever connects that it wants a password in the clear, and returns what it is sent as one.
+    /// Asks the client for a cleartext password, and returns its answer.
     private static func password(at listener: Int32) -> String? {
         let asking: [UInt8] = [0x52, 0, 0, 0, 8, 0, 0, 0, 3]
         while true {
@@ -113,7 +113,7 @@ import Testing
             while true {
                 let count = read(descriptor, &bytes, bytes.count)
                 guard count > 0 else { break }
-                // A request for TLS, or for GSSAPI: no.
+                // A request for TLS or GSSAPI; the server refuses it.
                 if count == 8 {
                     guard write(descriptor, [UInt8](arrayLiteral: 0x4E), 1) == 1 else { break }
                 } else if bytes[0] == UInt8(ascii: "p") {
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// `localhost` is what the password file knows the server by, and not where the connection goes.
+    /// The password file knows the server as `localhost`, but the connection goes elsewhere.
     @Test(arguments: [
         "postgres://gw@localhost/kii?service=elsewhere", "service=elsewhere",
         "postgres://gw@localhost/kii?hostaddr=0.0.0.0&sslmode=disable&port=PORT",
@@ -135,7 +135,7 @@ import Testing
         let elsewhere = try Loopback.listening()
         async let heard = onThread { Self.password(at: elsewhere.descriptor) }
         let tool = try Tool("kii-push-gateway")
-        // This machine under an address that is none of its own to those who look at names and numbers.
+        // An address of this machine that does not look like a local one.
         let service = """
             [elsewhere]
             hostaddr=0.0.0.0
@@ -164,7 +164,8 @@ import Testing
         #expect(result.error.contains("on another machine (0.0.0.0) with sslmode=disable"), "\(result.error)")
     }
 
-    /// Where its folder has access control lists, the mode of systemd's credential shows the list's mask for the group.
+    /// If the folder has access control lists, the mode of systemd's credential shows the list's mask as the group's
+    /// rights.
     @Test(arguments: [0o400, 0o440]) func thePasswordThatSystemdHandsOverIsUsed(mode: Int) async throws {
         let server = try Loopback.listening()
         async let heard = onThread { Self.password(at: server.descriptor) }
@@ -181,7 +182,7 @@ import Testing
         #expect(!result.error.contains("hunter2"))
     }
 
-    /// Whatever makes TLS less than it is to be, from wherever it comes.
+    /// Settings from any source that weaken TLS.
     @Test(arguments: [
         ("postgres://kii@db.invalid/kii?sslmode=require", [:], "sslmode=require"),
         ("host=db.invalid sslmode=prefer", [:], "sslmode=prefer"),
@@ -203,7 +204,7 @@ import Testing
         #expect(!result.error.contains("hunter2"))
     }
 
-    /// A name that leads nowhere shows that the connection was tried.
+    /// The name does not resolve: the error shows that the tool tried to connect.
     @Test(arguments: [
         ["PGSSLMODE": "prefer"], ["PGGSSENCMODE": "prefer"], ["PGSSLMODE": "verify-full"],
         ["PGSSLMINPROTOCOLVERSION": "TLSv1.3"],

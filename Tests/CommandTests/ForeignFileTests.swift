@@ -4,7 +4,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// Files that somebody else has made, may change, or has put in the place of ours.
+/// Files that another user made, may change, or has put in place of the tool's.
 @Suite(.ownThreads) struct ForeignFileTests {
     private let tool: Tool
 
@@ -12,14 +12,14 @@ import Testing
         self.tool = try Tool()
     }
 
-    /// Nobody listens there, and what gets so far ends with 69.
+    /// Nobody listens at this address, so a command that accepts the file exits with 69.
     private static let configuration =
         #"{"version":1,"profiles":{"default":{"baseURL":"http://127.0.0.1:1/api","appID":"a"}}}"#
     private static let key = ["KII_PUSH_APP_KEY": "k"]
 
     private var folder: String { self.tool.home.path + "/config/kii-push" }
 
-    // MARK: - What decides where secrets go
+    // MARK: - Files that decide where secrets go
 
     @Test(arguments: [(0o644, 0o755, 69), (0o444, 0o700, 69), (0o600, 0o1777, 69)])
     func aConfigurationThatOnlyItsOwnerCanChangeIsRead(file: Int, folder: Int, exit: Int32) throws {
@@ -72,7 +72,7 @@ import Testing
         #expect(result.error.hasPrefix("kii-push: \(given) belongs to user 65534; "), "\(result.error)")
     }
 
-    /// Without root's rights, which are never refused, and with a file of root's, which is trusted.
+    /// The test drops root's rights, which no file refuses. Another user then reads a file of root, which is trusted.
     @Test(.enabled(if: geteuid() == 0, "only root can become another user"), arguments: [true, false])
     func withoutRootTheFileOfRootIsReadAndThatOfAnotherUserIsNot(isRoots: Bool) throws {
         let path = try self.tool.write(Self.configuration, to: "etc/kii-push/config.json", mode: 0o644)
@@ -80,7 +80,7 @@ import Testing
         for name in ["", "/config", "/state", "/run"] {
             try #require(chown(self.tool.home.path + name, 65_534, 65_534) == 0)
         }
-        // Where the build is, another user may not be able to look.
+        // Another user may have no access to the build folder.
         let program = self.tool.home.path + "/kii-push"
         try Tool.copyExecutable(to: program)
         let words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program]
@@ -102,9 +102,9 @@ import Testing
         #expect(result.error.hasPrefix("kii-push: \(path) can be written by others (mode 622)"), "\(result.error)")
     }
 
-    // MARK: - What is in the place of our files
+    // MARK: - Foreign files in place of ours
 
-    /// Both are made before the run, where it would write; a pipe had it wait for ever.
+    /// Both are made before the run, at the path that it writes. A pipe used to block the tool for ever.
     @Test(arguments: ["link", "pipe"])
     func metricsAreWrittenThroughNothingThatIsThereAlready(obstacle: String) throws {
         let session = try EmulatorSession()
@@ -136,12 +136,12 @@ import Testing
         #expect(result.error.contains("\(path) is a link or not a regular file"), "\(result.error)")
     }
 
-    /// Nobody knows whether it holds metrics.
+    /// The file might hold other data than metrics.
     @Test func metricsDoNotReplaceAFileThatCannotBeRead() throws {
         let path = try self.tool.write("kept", to: "kii.prom", mode: 0)
         let session = try EmulatorSession()
         try session.succeed("register")
-        // Root reads every file, unless it lacks the right to.
+        // Root can read every file unless it lacks these capabilities.
         let reading = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
         let words = try (geteuid() == 0 ? reading : []) + [Tool.executable.path]
         let result = try RunningTool(
@@ -182,7 +182,7 @@ import Testing
         #expect(result.error.contains("it is a link or not a regular file"), "\(result.error)")
     }
 
-    // MARK: - An emulator that is gone
+    // MARK: - A stopped emulator
 
     private func runtimeFile(processID: Int32, startTime: UInt64) throws {
         let boot = try #require(ProcessIdentity(of: getpid())).boot
@@ -197,7 +197,6 @@ import Testing
     @Test func theProcessThatWroteTheFileIsTheEmulator() throws {
         let own = try #require(ProcessIdentity(of: getpid()))
         try self.runtimeFile(processID: own.processID, startTime: own.startTime)
-        // It is asked, and nobody listens.
         #expect(try self.tool("register").exit == 69)
     }
 

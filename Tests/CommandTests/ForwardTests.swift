@@ -8,7 +8,6 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// `run --forward-to`: every message is posted to a server.
 @Suite(.ownThreads) struct ForwardTests {
     private static func run(_ words: [String]) throws -> (session: EmulatorSession, run: RunningTool) {
         let session = try EmulatorSession()
@@ -40,7 +39,6 @@ import Testing
         let line = run.output(containing: start)
         #expect(line.contains(start + "POST localhost:\(server.port)  \(answer.prefix(3))  "))
         #expect(line.contains(detail))
-        // A redirect is not followed.
         #expect(server.requests.allSatisfy { $0.head.first == "POST / HTTP/1.1" })
         run.stop()
     }
@@ -103,12 +101,12 @@ import Testing
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         let line = run.output(containing: "<-- failed")
         #expect(line.contains("POST localhost:\(server.port)  no answer: "))
-        // On a busy machine the first may have been given up on before it was sent; one of those that follow is.
+        // On a busy machine the tool may give up on the first attempt before it is sent; one of the retries arrives.
         #expect(arrived.wait(timeout: .now() + 600) == .success)
         run.stop()
     }
 
-    /// In seconds, or as a date, which counts from the server's own.
+    /// The server gives the delay in seconds, or as a date of its own clock.
     @Test(arguments: [
         "Retry-After: 4", "Date: Sun, 06 Nov 1994 08:49:37 GMT\nRetry-After: Sun, 06 Nov 1994 08:49:41 GMT",
     ])
@@ -126,7 +124,7 @@ import Testing
         #expect(run.output(containing: "<-- noData         #1").contains("<-- noData         #1"))
         let times = answeredAt.withLock { $0 }
         #expect(times.count == 2)
-        // The retry is due after 1 s; a second sooner than 4 s is what the clocks of both sides may differ by.
+        // The normal retry delay is 1 s. The tolerance of 1 s below 4 s allows for differences of the two clocks.
         #expect(try #require(times.last) - #require(times.first) > .seconds(3))
         #expect(times[0] > begin)
         run.stop()

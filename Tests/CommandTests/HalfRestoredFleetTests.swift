@@ -3,13 +3,12 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The program itself at a database whose tables are there in part, as while a backup is being restored.
+/// The program beside a database with only part of its tables, as while a backup is being restored.
 @Suite(.ownThreads) struct HalfRestoredFleetTests {
     private let tool: Tool
 
     init() throws { self.tool = try Tool("kii-push-gateway") }
 
-    /// - Parameter lost: takes something away.
     @Test(arguments: [
         ("ALTER TABLE kii_push.agent RENAME TO agent_away", ["fleet", "list"]),
         ("ALTER FUNCTION kii_push.dismiss_agent(text) RENAME TO away", ["fleet", "remove", "lamp-1"]),

@@ -5,21 +5,21 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Servers that send header fields without end: what the tool says, and how much memory it takes meanwhile.
+/// Servers that send endless header fields: the tool's error, and its use of memory.
 @Suite(.ownThreads) struct HeaderFloodTests {
-    /// Whose fields do not end.
+    /// The response whose fields never end.
     enum Flood: String, CaseIterable, Sendable {
         case trailers = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
         case interimResponses = "HTTP/1.1 103 -\r\n"
 
-        /// What is sent again and again.
+        /// The text that the server repeats.
         var piece: String {
             let fields = String(repeating: "X-Flood: \(String(repeating: "x", count: 40))\r\n", count: 200)
             return self == .trailers ? fields : "\(fields)\r\nHTTP/1.1 103 -\r\n"
         }
     }
 
-    /// A server that floods whoever asks with up to 64 MB, and looks at the memory of `client` meanwhile.
+    /// A server that floods each client with up to 64 MB, and measures the memory of `client` meanwhile.
     private final class Flooder: Sendable {
         let port: UInt16
         let client = Locked<Int32?>(nil)
@@ -41,7 +41,7 @@ import Testing
 
         deinit { shutdown(self.listener, Int32(SHUT_RDWR)) }
 
-        /// The largest resident size of the client that was seen, in MiB.
+        /// Largest resident size of the client so far, in MiB.
         var peak: Int { self.largest.withLock { $0 } }
 
         private func serve(_ flood: Flood, _ descriptor: Int32) {
@@ -77,7 +77,7 @@ import Testing
         server.client.withLock { $0 = run.processID }
         let result = run.waitForExit()
         #expect(result.error.contains("header fields and trailers are larger than 262144 bytes"))
-        // The pseudo user may have been made.
+        // Exit code 1, because the cloud may have created the pseudo user.
         #expect(result.exit == 1)
         #expect(server.peak < 60 * memoryScale)
     }
@@ -90,7 +90,7 @@ import Testing
         let run = try session.ready(["run", "--forward-to", "http://127.0.0.1:\(server.port)/"])
         server.client.withLock { $0 = run.processID }
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
-        // The status was there before the trailers, and is the answer.
+        // The status arrived before the trailers, and is the answer.
         if flood == .trailers {
             #expect(run.output(containing: "<-- newData").contains("<-- newData"))
         } else {

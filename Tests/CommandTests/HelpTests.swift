@@ -53,7 +53,7 @@ import Testing
         let headings = ["Get ready:", "Subscriptions:", "Receive and send:", "Find out:", "Help:"]
         let places = headings.compactMap { result.output.range(of: "\n\n\($0)\n")?.lowerBound }
         #expect(places.count == headings.count && places == places.sorted())
-        // No command is in none of them, and none in two.
+        // Every command is in exactly one group.
         let tool = CommandDescription(KiiPushCommand.self)
         #expect(tool.configuration.groups.flatMap(\.names).sorted() == tool.subcommands.map(\.name).sorted())
     }

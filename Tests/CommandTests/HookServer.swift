@@ -3,14 +3,13 @@ import Glibc
 import KiiPushCore
 import TestSupport
 
-/// A server that messages are forwarded to. Answers each request as a test says, and keeps what it was sent.
+/// A server that receives forwarded messages. It answers each request as a test says, and keeps the requests.
 final class HookServer: Sendable {
     struct Request: Sendable {
-        /// The request line, and a field in each of the other lines.
+        /// The request line, then one field a line.
         var head: [String]
         var body: [UInt8]
 
-        /// The value of a field.
         func field(_ name: String) -> String? {
             let start = name.lowercased() + ":"
             return self.head.dropFirst().first { $0.lowercased().hasPrefix(start) }
@@ -18,14 +17,12 @@ final class HookServer: Sendable {
         }
     }
 
-    /// The body of an answer.
     enum Body: Sendable {
         case none
-        /// It has no end.
         case endless
-        /// It is promised and does not come.
+        /// The announced body never comes.
         case missing
-        /// It is promised, and the connection ends before its end.
+        /// The connection ends in the middle of the announced body.
         case cut
 
         var field: String {
@@ -42,15 +39,15 @@ final class HookServer: Sendable {
     private let seen = Locked<[Request]>([])
     private let answer: @Sendable (Request) -> String?
 
-    /// Starts it. `answer` gives the status and fields, such as `204 No Content`, with a line for each field; `nil` leaves
-    /// the request without an answer.
+    /// Starts the server. `answer` returns the status and fields, such as `204 No Content`, one field a line; with
+    /// `nil` the request gets no answer.
     init(body: Body = .none, answer: @escaping @Sendable (Request) -> String?) throws {
         (self.listener, self.port) = try Loopback.listening()
         self.answer = answer
         Thread.detachNewThread { [listener, weak self] in
             while true {
                 let descriptor = accept(listener, nil, nil)
-                // Shut down by `deinit`, which this thread does not hold up.
+                // `deinit` shuts the listener down; this thread does not keep the object alive.
                 guard descriptor >= 0 else { break }
                 Thread.detachNewThread { [weak self] in
                     HookServer.serve(descriptor, body) { self?.respond(to: $0) }
@@ -62,7 +59,6 @@ final class HookServer: Sendable {
 
     deinit { shutdown(self.listener, Int32(SHUT_RDWR)) }
 
-    /// What it was sent so far.
     var requests: [Request] { self.seen.withLock { $0 } }
 
     private func respond(to request: Request) -> String? {

@@ -7,11 +7,10 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// What the tool says of an inbox that is damaged, gone, or was written by who knows whom.
 @Suite(.ownThreads) struct InboxDamageTests {
     private static let time = ["--timeout", "600s"]
 
-    /// A profile whose inbox holds 60 messages that wait, and a mark that says so.
+    /// A profile with an inbox of 60 waiting messages, and a mark that records them.
     private func session() throws -> (session: EmulatorSession, path: String) {
         let session = try EmulatorSession()
         try session.succeed("register")
@@ -20,7 +19,7 @@ import Testing
             let inbox = try Inbox(path: path)
             try Self.fill(inbox, 60)
         }
-        // Whoever opens the inbox brings the mark up to date.
+        // Every command that opens the inbox updates the mark.
         #expect(try session.tool("inbox", "retry", "1000").exit == 66)
         return (session, path)
     }
@@ -74,7 +73,7 @@ import Testing
         let lost = try #require(after.counts["lost"]?.int64)
         #expect(after.result.exit == 0 && lost > 0 && after.counts["expired"] == 0 && after.counts["unaccounted"] == 0)
         #expect(told.contains(", \(lost) lost"))
-        // Until somebody has seen it; nothing else is kept from being checked.
+        // The report repeats until a person confirms the loss. The other checks still run.
         let report = try self.doctor(session)
         #expect(report.firstFailure == "INBOX" && report.exit == 74)
         #expect(report.check("INBOX")?["evidence"]?.string?.contains("\(lost) messages are lost") == true)
@@ -102,7 +101,7 @@ import Testing
 
     // MARK: - Numbers from outside
 
-    /// Changes that no version of this program makes.
+    /// Values that no version of this program writes.
     private static let oddities: [String] =
         [Int64.max, .min].flatMap { number in
             let value = number < 0 ? "-9223372036854775807 - 1" : "\(number)"
@@ -149,11 +148,10 @@ import Testing
         let report = try tool.start(["doctor", "--json", "--base-url", "http://127.0.0.1:1", "--app-id", "a"])
             .waitForExit()
         #expect((64...78).contains(report.exit), "\(report.exit) \(report.error)")
-        // An agent that opens it can reckon with it.
         try await Self.expectBalanced(path)
     }
 
-    /// A view may go on for ever, and a trigger may do anything.
+    /// A view may never end, and a trigger may do anything.
     @Test func whatIsNoTableIsRefused() async throws {
         let tool = try Tool()
         let path = Self.path(tool)
@@ -161,7 +159,6 @@ import Testing
             atPath: String(path.dropLast("/inbox.sqlite".count)), withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         do { try Self.fill(try Inbox(path: path), 5) }
-        // Has it make a mark.
         try await Self.expectBalanced(path)
         let columns = try SQLiteFile(path, for: .reading).texts("SELECT name FROM pragma_table_info('message')")
         let values = columns.map { $0 == "sequence" ? "x AS sequence" : "1 AS \($0)" }.joined(separator: ", ")
@@ -175,7 +172,7 @@ import Testing
             let result = try tool.start(words + ["--state-directory", Self.directory(tool)]).waitForExit()
             #expect(result.exit == 74 && result.error.contains("cannot be read"), "\(words): \(result)")
         }
-        // An agent keeps it aside and goes on.
+        // An agent moves the file aside and continues.
         let ledger = try await Self.expectBalanced(path)
         #expect(ledger.lost == 5 && ledger.waiting == 0, "\(ledger)")
     }

@@ -7,7 +7,6 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// What a person decides about any message of the inbox, wherever it stands.
 @Suite(.ownThreads) struct InboxDecisionTests {
     private static let all: [RowState] = [.waiting, .inHand, .retry, .presented, .done, .dead]
 
@@ -38,7 +37,7 @@ import Testing
         #expect(try session.succeed("inbox", "list", "--state", "done") == "")
         #expect(try session.succeed("inbox", "list") == "")
         let stats = try JSONValue(parsing: session.succeed("inbox", "stats", "--json"))
-        // What was done stays counted as that.
+        // The handled message still counts as done.
         let counts = ["received", "done", "dropped", "expired", "unaccounted"].map { stats[$0]?.int64 }
         #expect(counts == [6, 1, 5, 0, 0])
         let unknown = try session.tool("inbox", "drop", "1", "9")
@@ -57,14 +56,14 @@ import Testing
         #expect(try session.succeed("inbox", "stats", "--json").contains(#""done":3"#))
     }
 
-    /// The pause is over before it is, and the attempts go on to be counted.
+    /// The order ends the pause early, and the count of attempts continues.
     @Test func aMessageThatPausesInMemoryIsTriedAtOnce() throws {
         let session = try self.session([.waiting])
         let gate = session.tool.home.path + "/gate"
         let run = try session.tool.start([
             "run", "--shell", "--exec", #"[ "$KII_PUSH_ATTEMPT" = 4 ] || [ -e "$HOME/gate" ] || exit 75"#,
         ])
-        // The next one would follow after 30 s.
+        // The next attempt would follow after 30 s.
         #expect(run.output(containing: "attempt 3, ").contains("attempt 3, retry in 30"))
         try session.succeed("inbox", "retry", "1")
         #expect(run.output(containing: "newData        #1").contains("newData        #1"))
@@ -86,7 +85,7 @@ import Testing
                 #"kii-push: #1 is in hand: its handler has been at it for [0-9.]+ m?s\n {10}try again when it has answered\n"#
             #expect(try refused.error.wholeMatch(of: Regex(pattern)) != nil, "\(refused.error)")
         }
-        // It waits for the place of the first, and may be taken from there.
+        // The message waits for the first one to finish, and can be dropped meanwhile.
         #expect(try session.succeed("inbox", "drop", "2") == "dropped #2\n")
         try session.tool.write("", to: "gate")
         #expect(run.output(containing: "newData        #1").contains("newData        #1"))
@@ -105,13 +104,13 @@ import Testing
         #expect(missing.error == "kii-push: there is no message 7: the last one received is 6\n")
     }
 
-    // MARK: - What is said of them
+    // MARK: - Reports about the messages
 
     @Test func aMessageThatEndedTheProcessHasItsAttempts() throws {
         let session = try self.session([.inHand])
         let inbox = try Inbox(path: session.stateDirectory + "/inbox.sqlite")
         for attempt in 1...6 {
-            // What each process wrote before it ended.
+            // The row that each process wrote before it ended.
             var change = MessageChange(sequence: 1, state: .inHand, attempts: attempt, crashes: attempt)
             change.attempt = .init(number: attempt)
             try inbox.update(change)

@@ -6,10 +6,9 @@ import Testing
 @testable import KiiPushCore
 @testable import kii_push
 
-/// What is stored on this machine, and what a person decides about dead letters.
 @Suite(.ownThreads) struct InboxTests {
-    /// A profile whose inbox holds one message that is done, one that waits for its next attempt, one that waits, and two
-    /// that were given up on.
+    /// A profile whose inbox holds one finished message, one that waits for its retry, one that waits for its first
+    /// attempt, and two dead letters.
     private func session() throws -> EmulatorSession {
         let session = try EmulatorSession()
         try session.succeed("register")
@@ -70,7 +69,7 @@ import Testing
         #expect(trace.output.contains("\ntimes         +0545 (UTC+05:45)\n"))
         let utc = try session.tool("trace", "1")
         #expect(utc.output.contains("\ntimes         UTC\n"))
-        // The same moment, 345 minutes apart.
+        // The same moment, shown in two zones 345 minutes apart.
         func minutes(_ text: String) throws -> Int {
             let time = try #require(text.firstMatch(of: /\n[-\d]+ (\d\d):(\d\d):[\d.]+ +0 ms  received/))
             return try #require(Int(time.1)) * 60 + #require(Int(time.2))
@@ -133,7 +132,6 @@ import Testing
         #expect(refused.exit == 66)
         #expect(refused.output == "retried #4\n")
         #expect(refused.error.hasPrefix("kii-push: #5 cannot be retried: it is not in the inbox"))
-        // At once: nobody starts it again for that.
         #expect(listener.output(containing: " n=4").contains(" n=4"))
         listener.stop()
         #expect(
@@ -163,7 +161,7 @@ import Testing
         }
     }
 
-    /// An agent of its own, as another program is one.
+    /// The receiver is an agent in this process, as in another program.
     @Test func leavesAnInboxAloneWhoseReceiverCannotBeAsked() throws {
         let session = try self.session()
         let directory = session.tool.home.path + "/state/kii-push/profiles/default"

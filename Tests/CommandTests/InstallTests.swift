@@ -3,7 +3,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// `script/install` with the program that the tests are built with.
 @Suite(.ownThreads) struct InstallTests {
     private let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "script/install").path
@@ -13,7 +12,6 @@ import Testing
         let prefix = tool.home.path + "/a prefix"
         try FileManager.default.createSymbolicLink(
             atPath: tool.home.path + "/built", withDestinationPath: try Tool.executable.path)
-        // As seen from where it is called.
         let words = ["bash", "-c", #"cd && exec "$0" "$@""#, self.script, "--binary", "built", prefix]
         let result = try RunningTool(words, environment: tool.environment).waitForExit()
         #expect(result.exit == 0, "\(result.error)")
@@ -35,7 +33,7 @@ import Testing
         }
     }
 
-    /// What is built for the tests is not hardened.
+    /// The test build is not hardened.
     @Test func aProgramThatIsNotHardenedIsNotReleased() throws {
         let words = [self.script.replacing("install", with: "release"), "--check", try Tool.executable.path]
         let result = try RunningTool(words, environment: Tool().environment).waitForExit()

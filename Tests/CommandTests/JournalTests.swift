@@ -8,12 +8,12 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// What the journal gets.
 @Suite(.ownThreads) struct JournalTests {
     @Test func aVerdictHasFieldsToLookForAndNothingOfWhatTheMessageSays() async throws {
         let journal = try DatagramReceiver("@kii-push-test-\(UUID().uuidString)")
         let notes = MessageNotes()
-        // Standard output ends there too, so that the line is not written twice; the test's own output has none of it.
+        // `hasStandardOutput`: standard output is the journal too, so the view prints no second line, and the test's
+        // own output stays clean.
         let view = RunView(
             console: Console(.init()), installationID: "installation", notes: notes,
             journal: Journal(path: journal.path, hasStandardOutput: true))

@@ -4,7 +4,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// How long `run` lets its connection carry nothing.
 @Suite(.ownThreads) struct KeepAliveTests {
     private func keepAlive(
         _ words: [String], configured: String? = nil, _ session: EmulatorSession, _ certificates: TestCertificates
@@ -31,7 +30,7 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         let certificates = try TestCertificates(in: session.tool.home.path)
-        // A load balancer ends what carries nothing for 60 s.
+        // The default is below 60 s, after which load balancers close an idle connection.
         #expect(try self.keepAlive(["--exec", "true"], session, certificates) == "keep-alive 45")
         #expect(
             try self.keepAlive(["--exec", "true", "--keep-alive", "7s"], session, certificates) == "keep-alive 7")

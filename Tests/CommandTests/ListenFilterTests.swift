@@ -3,7 +3,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// A filter of `listen` hides messages and loses none.
+/// A filter of `listen` only hides messages.
 @Suite(.ownThreads) struct ListenFilterTests {
     private func numbers(_ result: Tool.Result) -> [String] {
         result.output.matches(of: /"custom":{"n":(\d+)}/).map { String($0.output.1) }

@@ -3,9 +3,8 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// What `listen` shows, of what, and how: filters, formats, what is stored, recordings.
 @Suite(.ownThreads) struct ListenOutputTests {
-    /// Two messages of a topic and one to the user wait.
+    /// Three messages wait: two of a topic and one to the user.
     private func session() throws -> EmulatorSession {
         let session = try EmulatorSession()
         try session.succeed("register")
@@ -77,7 +76,8 @@ import Testing
             text.replacing(/(\d\d:){2}[\d.]+/, with: "TIME").replacing(/#(\d)  [\d.]+ m?s/) { "#\($0.output.1)" }
                 .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         }
-        // The next message may have been shown before the answer to the one before was told.
+        // `listen` may have shown the next message before the result of the previous one, so only sorted lines are
+        // equal.
         #expect(layout(later.output).prefix(9).sorted() == layout(live.output).sorted())
     }
 
@@ -148,7 +148,7 @@ import Testing
         case none, earlier, unreadable
     }
 
-    /// A file that an earlier process left has other messages by the same numbers, and may be none that can be read.
+    /// The inbox file of an earlier process has other messages with the same numbers, or is unreadable.
     @Test(arguments: File.allCases) func watchesAProcessWhoseInboxIsInMemory(file: File) throws {
         let session = try EmulatorSession()
         try session.succeed("register")

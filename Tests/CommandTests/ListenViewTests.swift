@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// A recording that nobody reads yet, and its reader's end.
+    /// A recording whose reader does not read yet, and the reader's descriptor.
     private static func styleThatNobodyReads() throws -> (style: EventView.Style, reader: Int32) {
         let tool = try Tool()
         let path = tool.home.path + "/recording"
@@ -38,7 +38,7 @@ import Testing
         return (style, reader)
     }
 
-    /// As from the event loop, which has a connection to keep and an agent to stop.
+    /// The test reports events as the event loop does, which must keep a connection alive and stop an agent.
     @Test func whoTellsDoesNotWaitForWhoReads() async throws {
         let (style, reader) = try Self.styleThatNobodyReads()
         defer { close(reader) }
@@ -47,7 +47,7 @@ import Testing
         let answers = Answers()
         let message = try Self.message
         let (isOver, over) = AsyncStream.makeStream(of: Void.self)
-        // It waits in here: nobody takes the recording.
+        // The handler blocks in this thread, because nobody reads the recording.
         Thread.detachNewThread {
             let context = DeliveryContext(
                 installationID: "inst", messageID: 1, receivedAt: .now(), attempt: 1, deadlineInstant: .now())
@@ -61,11 +61,11 @@ import Testing
         var taken = [UInt8](repeating: 0, count: 65_536)
         while read(reader, &taken, taken.count) > 0 {}
         for await _ in isOver {}
-        // Letting go of the completion is told too, and does not count after the answer.
+        // Releasing the completion answers too, but only the first answer counts.
         #expect(answers.verdicts.withLock { $0 }.first == .result(.newData))
     }
 
-    /// More views than tasks have threads: the one that reads has its turn all the same.
+    /// There are more views than the executor has threads. The task that reads must still get a thread.
     @Test(.timeLimit(.minutes(10))) func whatWaitsForTheStateIsShownWithoutAThread() async throws {
         let (style, reader) = try Self.styleThatNobodyReads()
         defer { close(reader) }

@@ -7,7 +7,7 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// The manual pages, which are written by hand, have what the programs have.
+/// The manual pages are written by hand; they must match the programs.
 @Suite(.ownThreads) struct ManualTests {
     private static let names = ["kii-push.1", "kii-push-emulator.1", "kii-push-gateway.1"]
 
@@ -28,7 +28,7 @@ import Testing
 
     private func part(_ heading: String) throws -> String { try Self.part(heading, of: self.page) }
 
-    /// The part of a page below a heading, up to the next one.
+    /// The part of a page below a heading, up to the next heading.
     private static func part(_ heading: String, of page: String) throws -> String {
         let parts = page.components(separatedBy: "\n\(heading)").dropFirst()
             .map { $0.components(separatedBy: "\n.S")[0] }
@@ -81,7 +81,7 @@ import Testing
         for topic in HelpTopic.all { #expect(topics.contains(topic.name), "\(topic.name)") }
     }
 
-    /// The help page of each command of a program, by the words that name the command.
+    /// The help page of each command of a program, keyed by the command's words.
     private static func helpPages(_ program: String, _ words: [String] = []) throws -> [[String]: String] {
         let help = try Tool(program).start(words + ["--help"]).waitForExit().output
         guard let list = help.components(separatedBy: "\nCommands:\n").dropFirst().first else { return [words: help] }
@@ -91,7 +91,6 @@ import Testing
         }
     }
 
-    /// The names of the long options on a help page.
     private static func options(onHelp help: String) -> Set<String> {
         Set(help.matches(of: /\n  (?:-\w, )?(--[a-z-]+)/).map { String($0.output.1) })
     }
@@ -128,7 +127,7 @@ import Testing
         for (words, text) in help {
             let command = words.joined(separator: " ")
             let own = Self.options(of: try Self.part(".SS \"kii-push-gateway \(command)", of: page))
-            // The page of one of the two has what both have.
+            // For options that two commands share, the manual describes them with only one command.
             let shared: Set<String> = command == "inbox drop" ? ["--all"] : []
             #expect(own.union(shared) == Self.options(onHelp: text).subtracting(common), "\(command)")
         }

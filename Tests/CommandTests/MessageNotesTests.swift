@@ -4,7 +4,6 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import KiiPushCore
 
-/// What is known about attempts outside the process, for the watchdog among others.
 @Suite(.ownThreads) struct MessageNotesTests {
     @Test func anAttemptThatIsNotOverIsOverdueAfterItsDeadline() {
         let notes = MessageNotes()
@@ -32,7 +31,7 @@ import Testing
         }
         let outcome = HandlerOutcome(target: "exec a", ending: .exit(0), elapsed: .zero)
         notes.begin(command, context(1, .seconds(30)), isWatched: true)
-        // Its time is up, which is shown; then the next attempt is made, and comes to its end.
+        // The first attempt's time is up and shown. Then the next attempt starts and ends.
         notes.forget(MessageKey(id: 1))
         notes.begin(command, context(2, .seconds(300)), isWatched: true)
         #expect(notes.inHand == 2)

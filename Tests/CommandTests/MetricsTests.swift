@@ -8,7 +8,6 @@ import Testing
 @testable import KiiPushCore
 @testable import kii_push
 
-/// What is counted of an agent, and how it is published.
 @Suite(.ownThreads) struct MetricsTests {
     private let tool: Tool
     private let console = Console(.init(quiet: true))
@@ -62,7 +61,6 @@ import Testing
         ]
         for line in expected { #expect(lines.contains(line), "\(line)") }
         #expect(!metrics.prometheusText.contains("secret"))
-        // What is no comment is a name, labels in braces if any, a space and a number.
         for line in lines where !line.hasPrefix("#") {
             #expect(line.wholeMatch(of: /[a-z_]+(\{([a-z_]+="[^"]*",?)+\})? [0-9.]+/) != nil, "\(line)")
         }

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// TLS before 1.2 is refused, also where the machine's configuration of OpenSSL would take it.
+/// The tool refuses TLS before 1.2, even if the machine's OpenSSL configuration allows it.
 @Suite(.ownThreads) struct OldTLSTests {
     private let tool: Tool
     private let environment: [String: String]
@@ -26,7 +26,7 @@ import Testing
         self.environment = ["OPENSSL_CONF": path, "KII_PUSH_APP_KEY": "k"]
     }
 
-    /// `openssl s_server` with TLS of this version alone, and its certificate.
+    /// An `openssl s_server` that speaks only this version of TLS, and its certificate.
     private func server(_ version: String) throws -> (server: ChildProgram, port: UInt16, certificate: String) {
         let line = """
             cd "$HOME" && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -keyout key.pem \
@@ -42,7 +42,7 @@ import Testing
         return (server, port, self.tool.home.path + "/certificate.pem")
     }
 
-    /// What this machine's OpenSSL can do at all, by its own client.
+    /// Whether this machine's OpenSSL client can speak the version at all.
     private func handshakes(_ version: String, _ port: UInt16) throws -> Bool {
         let line = "openssl s_client -connect 127.0.0.1:\(port) -\(version) -cipher DEFAULT@SECLEVEL=0 </dev/null"
         let result = try RunningTool(
@@ -60,7 +60,6 @@ import Testing
             "register", "--base-url", "https://127.0.0.1:\(port)/api", "--app-id", "a", "--cacert", certificate,
             environment: self.environment)
         #expect(result.exit == 69, "\(result.error)")
-        // What was not sent was not carried out.
         #expect(!result.error.contains("carried out"), "\(result.error)")
     }
 

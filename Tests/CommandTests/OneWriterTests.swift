@@ -4,10 +4,10 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// One connection at a time writes the inbox file, whoever else looks at it. SQLite before 3.51.3 may damage a file when one
-/// connection writes its log into it while another one commits.
+/// Only one connection at a time writes the inbox file, even with several readers. SQLite before 3.51.3 may damage a
+/// file if one connection runs a checkpoint while another commits.
 @Suite(.ownThreads) struct OneWriterTests {
-    /// Commands beside a process that receives, and whether they look at the inbox. What they come to is of no account here.
+    /// Commands beside a receiving process, and whether they open the inbox. Their results do not matter here.
     private static let commands: [(words: [String], looks: Bool)] = [
         (["inbox", "stats"], true), (["inbox", "list"], true), (["trace", "1"], true),
         (["inbox", "retry", "2"], true), (["inbox", "drop", "3"], true), (["inbox", "retry", "--all"], true),
@@ -44,11 +44,12 @@ import Testing
         #expect(watch.counts().writersClosed == 0)
         run.stop()
         #expect(try watch.writers(until: []) == [])
-        // Who writes is seen.
+        // The watch sees a writer, as its count of the stopped one shows.
         #expect(watch.counts().writersClosed == 1)
     }
 
-    /// Beside a holder that takes no orders nothing is decided, and the holder itself has one connection.
+    /// Beside a holder that accepts no orders, other processes cannot decide about messages. The holder itself has one
+    /// connection.
     @Test func whoCannotHaveTheLockWritesNothing() async throws {
         let (session, watch) = try self.session([.dead, .dead, .dead])
         let configuration = PushRuntime.Configuration(stateDirectory: session.stateDirectory)
@@ -70,7 +71,7 @@ import Testing
         await holder.shutdown()
         #expect(try session.tool("inbox", "retry", "3").exit == 0)
         #expect(try watch.writers(until: []) == [])
-        // The holder, and the command that then had the lock.
+        // The holder, and the command that got the lock after it.
         #expect(watch.counts().writersClosed == 2)
     }
 }

@@ -5,9 +5,8 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// What `--json` prints is what its schema says.
 @Suite(.ownThreads) struct OutputSchemaTests {
-    /// What is wrong with the lines of an output, of which there is at least one of each of these types.
+    /// The faults of an output's lines. The output must have at least one line of each of these types.
     static func check(
         _ output: String, has types: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -3,7 +3,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What is said where, and how it ends when it cannot be said.
 @Suite(.ownThreads) struct OutputTests {
     private let tool: Tool
 
@@ -11,7 +10,6 @@ import Testing
         self.tool = try Tool()
     }
 
-    /// Runs a line of bash(1) with the tool in its PATH.
     private func bash(_ line: String) throws -> Tool.Result {
         var environment = self.tool.environment
         environment["PATH"] = try Tool.executable.deletingLastPathComponent().path + ":" + (environment["PATH"] ?? "")
@@ -23,7 +21,7 @@ import Testing
         #expect(first.exit == 0)
         #expect(first.output == "Receives, sends and looks into Kii-style push messages on Linux.\n")
         #expect(first.error == "")
-        // One that is gone before anything is written.
+        // This reader closes the pipe before the first write.
         let none = try self.bash("cd; mkfifo pipe; exec 3<> pipe 4> pipe 3<&-; kii-push help >&4")
         #expect(none.exit == 0)
         #expect(none.output + none.error == "")
@@ -40,7 +38,7 @@ import Testing
     }
 
     @Test func nothingElseIsOpenedInThePlaceOfAClosedStream() throws {
-        // The unit's file would be descriptor 1, and take the number of a closed output.
+        // Descriptor 1 is free: the unit's file would get the number of the closed output.
         let unit = "kii-push install-unit --user --directory ."
         let result = try self.bash("cd; \(unit) >&- 2>&- <&-; head -1 kii-push.service")
         #expect(result.output.hasPrefix("# Written by 'kii-push install-unit --user'."))
@@ -62,7 +60,7 @@ import Testing
             #expect(result.exit == 0)
             #expect(result.output + result.error == "", "\(words)")
         }
-        // What was asked for is said, and programs are told all the same.
+        // `-q` still prints the requested result, and JSON for programs.
         #expect(try session.tool("config", "show", "-q").output.hasPrefix("profile       default\n"))
         #expect(try session.tool("register", "-q", "--json").output.hasPrefix(#"{"v":1,"type":"registration""#))
         let sent = try session.tool("send", "user", "me", "--data", "{}", "-q", "--json")
@@ -101,7 +99,6 @@ import Testing
         let environment = try self.tool("register", environment: ["KII_PUSH_BASE_URL": "ftp://x"])
         #expect(environment.exit == 78)
         #expect(environment.error == "\(message), not ftp://\(hint)")
-        // A right one goes on to what is missing.
         let right = try self.tool("register", "--base-url", "HTTPS://x/api")
         #expect(right.error.hasPrefix("kii-push: the app's ID of profile 'default' is missing\n"))
     }

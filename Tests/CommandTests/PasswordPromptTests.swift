@@ -3,9 +3,9 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// `register` asks for a password where there is a person to ask.
+/// `register` asks for a password only at a terminal.
 @Suite(.ownThreads) struct PasswordPromptTests {
-    /// Runs a program at a terminal of its own, does something at the prompt, and tells what became of the terminal.
+    /// Runs a program at its own terminal, does something at the prompt, and reports the state of the terminal.
     private static let terminal = """
         import json, os, signal, subprocess, sys, termios
         deed, words = sys.argv[1], sys.argv[2:]
@@ -71,7 +71,7 @@ import Testing
             let result = try session.tool.start(["register", "--user", "alice"] + options).waitForExit()
             #expect(result.exit == 78 && result.error.hasPrefix(words))
         }
-        // The word is part of the error, so the script goes on as after a prompt.
+        // The error has the same word as the prompt, so the script takes it for the prompt and continues.
         let told = try self.atTerminal(session.tool, "nothing", ["register", "--user", "alice", "--no-input"])
         #expect(told["status"] == 78 && told["during"] == true, "\(told)")
     }

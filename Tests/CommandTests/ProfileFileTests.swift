@@ -2,7 +2,6 @@ import Foundation
 import TestTraits
 import Testing
 
-/// Files with secrets and files of configuration: what is refused, in which words, with which exit code.
 @Suite(.ownThreads) struct ProfileFileTests {
     private let tool: Tool
 

@@ -2,12 +2,11 @@ import Foundation
 import TestTraits
 import Testing
 
-/// `script/prose` in a tree of its own.
 @Suite(.ownThreads) struct ProseTests {
     private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "script/prose")
 
-    /// Runs a copy of the script beside a room with one file of Swift and a folder with one page.
+    /// Runs a copy of the script beside a room with one Swift file and a folder with one page.
     private func run(_ source: String, page: String = "", _ words: [String] = []) throws -> Tool.Result {
         let tool = try Tool()
         let tree = tool.home.path + "/tree"
@@ -20,13 +19,12 @@ import Testing
         }
         for (path, text) in files { try text.write(toFile: "\(tree)/\(path)", atomically: true, encoding: .utf8) }
         try FileManager.default.copyItem(atPath: Self.script.path, toPath: "\(tree)/script/prose")
-        // The tool removes its home with itself.
+        // The tool removes its home when it is released.
         return try withExtendedLifetime(tool) {
             try RunningTool(["bash", "\(tree)/script/prose"] + words, environment: tool.environment).waitForExit()
         }
     }
 
-    /// The numbers of sentences, relative clauses, passives and pointers in a room's row of the table.
     private func counts(of room: String, in output: String) throws -> [Int] {
         let row = try #require(output.split(separator: "\n").first { $0.hasPrefix(room + " ") })
         return row.split(separator: " ").compactMap { Int($0) }

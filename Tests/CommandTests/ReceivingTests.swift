@@ -4,7 +4,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// From register to listen, with the emulator and its broker, and without a word about the cloud.
 @Suite(.ownThreads) struct ReceivingTests {
     @Test func losesNoPushThatWasSentBeforeTheFirstListen() throws {
         let session = try EmulatorSession()
@@ -28,7 +27,7 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         for number in 1...2 { try session.succeed("send", "user", "me", "--data", #"{"n":\#(number)}"#) }
-        // Leaves them in the inbox.
+        // The failed messages stay in the inbox.
         let failing = try session.tool("listen", "-n1", "-t5m", "--complete-as", "failed")
         #expect(failing.exit == 0, "\(failing.error)")
         let tool = try Tool.executable.path
@@ -101,10 +100,9 @@ import Testing
             let sent = try session.tool.start(["send", "user", "me", "--data", #"{"n":1}"#] + words).waitForExit()
             #expect(sent.exit == 0, "\(sent.error)")
         }
-        // An alert needs no data.
         try session.succeed("send", "user", "me", "--alert", "alone", "--badge=-1")
         #expect(try session.tool("send", "user", "me").exit == 64)
-        // Of no use to it: there is no part for Apple.
+        // The message has no APNs section, so the receiver does not get it.
         try session.succeed("send", "user", "me", "--data", #"{"n":2}"#)
         let result = try session.tool("listen", "-n3", "-t5m", "--json")
         #expect(result.exit == 0)
@@ -113,7 +111,7 @@ import Testing
             #""aps":{"alert":{"title":"Kitchen","body":"Dinner is ready"},"badge":2,"sound":"default","category":"meal"}"#
         #expect(result.output.contains(aps))
         #expect(result.output.contains(#""aps":{"content-available":1}"#))
-        // To register again changes nothing, unless another format is named.
+        // Another `register` changes nothing unless it names another format.
         try session.succeed("register")
         try session.succeed("send", "user", "me", "--data", #"{"n":3}"#, "--alert", "Supper")
         #expect(try session.tool("listen", "-n1", "-t5m", "--json").output.contains(#""body":"Supper""#))
@@ -149,7 +147,7 @@ import Testing
         #expect(done.exit == 0)
         #expect(done.output.contains("  attempt 2\n"))
         #expect(done.output.contains("<-- noData"))
-        // What was answered does not come again: the next one is the first to arrive.
+        // The answered message does not come again: the next one is the first to arrive.
         try session.succeed("send", "user", "me", "--data", #"{"msg":"next"}"#)
         let next = try session.tool("listen", "-n1", "-t5m")
         #expect(next.exit == 0)
@@ -161,7 +159,8 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         var result = Tool.Result(exit: 69, output: "", error: "")
-        // The time is counted from the connection, which on a busy machine may take longer than the shortest of these.
+        // The time starts with the connection, which on a busy machine may take longer than the shortest of these
+        // limits.
         for time in ["1s", "20s", "5m"] where result.exit == 69 {
             result = try session.tool("listen", "-n1", "-t", time)
         }
@@ -190,7 +189,6 @@ import Testing
                 == "kii-push: another process receives, and its handler answers\n"
                 + "          stop it first, or only watch it: leave out --complete-as, --exec and --forward-to\n")
         #expect(try session.whoami("user") == user)
-        // Everything else works beside it.
         try session.succeed("subscribe", "alerts")
         try session.succeed("send", "topic", "alerts", "--data", #"{"n":1}"#)
         #expect(first.output(containing: "<-- newData").contains("n=1"))
@@ -202,7 +200,7 @@ import Testing
         try session.succeed("register")
         let path = session.tool.home.path + "/state/kii-push/profiles/default/inbox.sqlite"
         var bytes = try Data(contentsOf: URL(filePath: path))
-        // The user version of a SQLite file, big-endian.
+        // The user version of a SQLite file, at byte 60, big-endian.
         bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])
         try bytes.write(to: URL(filePath: path))
         let result = try session.tool("listen", "-t5m")
@@ -230,13 +228,13 @@ import Testing
         let file = session.tool.home.path + "/run/kii-push/emulator.json"
         let text = try String(contentsOfFile: file, encoding: .utf8)
         #expect(session.stop().exit == 0)
-        // As after a crash: the file is there, its process is (here the test's own), and nobody listens.
+        // As after a crash: the file names a running process (here the test's own), but nobody listens.
         let own = try #require(ProcessIdentity(of: getpid()))
         let stale = text.replacing(/"pid": *\d+/, with: "\"pid\": \(own.processID)")
             .replacing(/"startTime": *\d+/, with: "\"startTime\": \(own.startTime)")
         try session.tool.write(stale, to: "run/kii-push/emulator.json")
         var result = Tool.Result(exit: 0, output: "", error: "")
-        // To try takes a moment, and on a busy machine longer than the shortest of these.
+        // A connection attempt takes a moment, and on a busy machine longer than the shortest of these limits.
         for time in ["500ms", "20s", "5m"] where !result.error.contains("  !  offline        ") {
             result = try session.tool("listen", "-n1", "-t", time)
         }
@@ -253,7 +251,7 @@ import Testing
         try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
         #expect(listen.output(containing: "<-- newData").contains("n=1"))
         let before = try session.runtimeFile()
-        // Others that are free, since by itself it takes those of the last time.
+        // The emulator prefers its previous ports, so this names other free ports.
         let ports = try ["--port", "--mqtt-port", "--mqtts-port"].flatMap { option in
             let socket = try Loopback.bound()
             close(socket.descriptor)
@@ -263,7 +261,6 @@ import Testing
         #expect(try session.runtimeFile()["baseURL"] != before["baseURL"])
         try session.succeed("send", "user", "me", "--data", #"{"n":2}"#)
         #expect(listen.output(containing: "n=2").contains("n=2"))
-        // The first signal is heard, as it was before.
         listen.signal(SIGINT)
         let result = listen.waitForExit()
         #expect(result.exit == 130, "\(result.error)")
@@ -280,7 +277,7 @@ import Testing
         let status = try String(contentsOf: session.tool.home.appending(path: "status"), encoding: .utf8)
         #expect(status == "0\n")
         #expect(result.error == "")
-        // Not read is not received.
+        // A message that nobody could read counts as not received.
         #expect(try session.tool("listen", "-n1", "-t5m").output.contains(#"msg="hi""#))
     }
 }

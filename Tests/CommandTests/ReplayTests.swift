@@ -2,7 +2,6 @@ import Foundation
 import TestTraits
 import Testing
 
-/// Recordings and dead letters, handed to a command or a server again; and what `listen` hands over itself.
 @Suite(.ownThreads) struct ReplayTests {
     private static let recording = """
         {"v":1,"type":"recorded","id":7,"received_at_ms":1000,"payload":"{\\"n\\":1, \\"sender\\":\\"u\\"}"}
@@ -27,7 +26,7 @@ import Testing
                 == #"{"n":2,"topic":"a","é":"\n"}"#)
     }
 
-    /// A name comes from outside, and is encoded as in the fields of a request.
+    /// Names come from outside, so they are encoded as in the fields of a request.
     @Test(arguments: [("topic", "KII_PUSH_TOPIC"), ("bucketID", "KII_PUSH_BUCKET")])
     func namesStayOnTheirLineInTheEnvironment(field: String, variable: String) throws {
         let tool = try Tool()
@@ -57,7 +56,6 @@ import Testing
     @Test func saysOnceWhyThereWasNoAnswer() throws {
         let tool = try Tool()
         let file = try tool.write(Self.recording, to: "pushes.kpr")
-        // Nobody can listen there.
         let result = try tool.start(["replay", file, "--forward-to", "http://127.0.0.1:1/push"]).waitForExit()
         #expect(result.exit == 1)
         let verdict = try #require(result.output.split(separator: "\n").first { $0.contains("<-- failed") })
@@ -184,7 +182,7 @@ import Testing
         #expect(texts[0] == texts[1])
     }
 
-    /// The process that recorded was killed as it wrote.
+    /// The process that made the recording was killed while it wrote.
     @Test func aMessageThatWasBegunSpoilsNoOtherInItsRecording() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

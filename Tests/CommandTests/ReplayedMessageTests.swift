@@ -5,9 +5,8 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// What a message of `replay` goes through, without a process.
 @Suite(.ownThreads) struct ReplayedMessageTests {
-    /// Takes the message the second time.
+    /// Postpones the message once, then accepts it.
     private final class Hesitant: OutsideHandler {
         let deadlines = Locked<[MonotonicInstant]>([])
 

@@ -3,7 +3,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// The broker gets a certificate of another authority, whose file takes the old one's place, while an agent runs.
+/// The broker gets a certificate of a new authority while an agent runs. The new authority's file replaces the old one.
 @Suite(.ownThreads) struct RotatedAuthorityTests {
     @Test func anAgentTrustsTheNewAuthorityAtOnce() throws {
         let session = try EmulatorSession(keepsState: true)

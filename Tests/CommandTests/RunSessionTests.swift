@@ -6,7 +6,7 @@ import Testing
 @testable import kii_push
 
 @Suite(.ownThreads) struct RunSessionTests {
-    /// What `run` waits for at its end, which is when it is cancelled.
+    /// `run` waits like this at its end, when its task is already cancelled.
     @Test func whoIsCancelledStillWaits() async {
         let (gate, continuation) = AsyncStream.makeStream(of: Void.self)
         let isOver = Locked(false)

@@ -4,7 +4,6 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// What `run` is to do: options, and the `run` object of config.json.
 @Suite struct RunSettingsTests {
     private static func read(_ text: String) throws -> RunSettings {
         let document = try ConfigurationDocument(
@@ -12,7 +11,6 @@ import Testing
         return try RunSettings(#require(document["profiles"]?["default"]?["run"]))
     }
 
-    /// What options on a command line say.
     private static func said(_ words: [String: String]) -> RunSettings {
         let options = RunOptions()
         for bound in options.boundArguments() { if let word = words[bound.property] { _ = bound.box.take(word) } }

@@ -5,7 +5,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Receives until it is stopped, and starts a program for what arrives.
 @Suite(.ownThreads) struct RunTests {
     @Test func startsAProgramForEachMessageAndTakesItsExitStatus() throws {
         let session = try EmulatorSession()
@@ -60,7 +59,6 @@ import Testing
         let notification = try await daemon.nextNotification()
         #expect(notification.name == "OpeningAgent")
         #expect(notification.title == "Dinner")
-        // Nobody was called, and nothing was started.
         #expect(!FileManager.default.fileExists(atPath: journal))
         try await daemon.order("invoke \(notification.id) default")
         #expect(run.output(containing: "<-- newData").contains("<-- newData"))
@@ -71,7 +69,8 @@ import Testing
         run.stop()
     }
 
-    /// The number is the agent's: the process that shows alerts counts, and the program reads it and sets it.
+    /// The badge number belongs to the agent. The process that shows alerts counts; the handler's program reads and
+    /// sets the number.
     @Test func theBadgeIsOneNumberWhereverAMessageIsHandled() async throws {
         let session = try EmulatorSession()
         try session.succeed("register", "--payload", "apns")
@@ -86,7 +85,6 @@ import Testing
             #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
             return run
         }
-        /// Waits until the program has noted these, in whatever order.
         func sees(_ lines: Set<String>, _ run: RunningTool) throws {
             var seen: Set<String> = []
             run.waitUntil {
@@ -98,11 +96,12 @@ import Testing
             try FileManager.default.removeItem(atPath: badges)
         }
         let first = try start()
-        // It is started for a push with a badge, and reads it before anything else.
+        // The push with a badge starts the program, which reads the number first.
         try session.succeed("send", "user", "me", "--wake", "--badge", "7")
         #expect(first.output(containing: "<-- newData        #1 ").contains("#1 "))
         try sees(["launch 7", "now 7", "reception 7"], first)
-        // A push without one takes it away, although nobody calls the program, and it is away when the user opens it.
+        // A push without a badge removes the number, although no program runs. The number is still gone when the user
+        // opens the notification.
         try session.succeed("send", "user", "me", "--title", "Dinner", "--alert", "It is ready")
         let notification = try await daemon.nextNotification()
         try sees(["now 0"], first)
@@ -110,12 +109,12 @@ import Testing
         #expect(try await daemon.next("close") == "\(notification.id)")
         #expect(first.output(containing: "<-- newData        #2 ").contains("#2 "))
         try sees(["action 0"], first)
-        // The next program finds the number that this one sets.
+        // The next program finds the number that this program sets.
         try session.succeed("send", "user", "me", "--wake", "--badge", "3", "--data", #"{"do":"setBadge"}"#)
         #expect(first.output(containing: "<-- newData        #3 ").contains("#3 "))
         try sees(["now 3", "reception 3", "now 5"], first)
         first.stop()
-        // Without `aps` nothing is said about the number.
+        // A message without `aps` does not change the number.
         try session.succeed("register", "--payload", "mqtt")
         let second = try start()
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
@@ -127,7 +126,7 @@ import Testing
     @Test func aProgramDoesNotGetTheSecretsOfTheTool() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
-        // The secrets are the emulator's own, so they may be said in the environment too.
+        // The environment may hold the secrets too, because they are the emulator's own.
         let key = try #require(try session.runtimeFile()["appKey"]?.string)
         let secrets = ["KII_PUSH_APP_KEY": key, "KII_PUSH_PASSWORD": "secret", "CREDENTIALS_DIRECTORY": "/nowhere"]
         let run = try session.tool.start(
@@ -196,7 +195,7 @@ import Testing
             hanging.error(containing: "began \(topic)").split(separator: "\n")
                 .first { $0.hasPrefix("began \(topic) ") }?.split(separator: " ").last
         }
-        // Told when it is written down, which the command does not wait for.
+        // The tool logs this line after it has stored the process; the command does not wait for that.
         for processID in left { _ = hanging.error(containing: "started as process \(processID)\n") }
         #expect(left.count == 2)
         hanging.signal(SIGKILL)
@@ -229,7 +228,7 @@ import Testing
     @Test func receivesOnWhenNobodyReadsItsOutputAnyMore() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
-        // The shell becomes the tool, whose reader ends at once.
+        // The shell becomes the tool, and the reader of its output ends at once.
         let script = #"exec "$0" run --exec true 2>&1 > >(exec true)"#
         let run = try RunningTool(
             ["/bin/bash", "-c", script, try Tool.executable.path], environment: session.tool.environment)
@@ -239,7 +238,6 @@ import Testing
             #expect(sent.exit == 0, "\(sent.error)")
             #expect(sent.output.contains("newData by profile default  #\(number)  "))
         }
-        // Standard error has its own reader.
         _ = session.stop()
         #expect(run.output(containing: "  offline").contains("  offline"))
         run.signal(SIGTERM)

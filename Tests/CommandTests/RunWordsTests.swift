@@ -3,7 +3,6 @@ import Glibc
 import TestTraits
 import Testing
 
-/// What `run` and those beside it are told when it begins anew, ends, or is there already.
 @Suite(.ownThreads) struct RunWordsTests {
     @Test func aSecondOneIsToldWhoReceivesAlsoWhereItsMetricsSocketIsTaken() throws {
         let session = try EmulatorSession()

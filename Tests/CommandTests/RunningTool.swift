@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A run that goes on. Ended with this object.
+/// A running tool, which `deinit` ends.
 final class RunningTool {
-    /// How long a tool is waited for that does not do what it is to do: longer than it takes on any busy machine.
+    /// Limit of each wait for a tool: longer than any step takes on a busy machine.
     private static let patience: TimeInterval = 600
 
     private let words: [String]
@@ -17,7 +17,7 @@ final class RunningTool {
     }
 
     deinit {
-        // What it has started is to end with it.
+        // SIGTERM first, so that the tool also ends the programs that it started.
         self.program.signal(SIGTERM)
         _ = self.program.output.waitForEnd(RunningTool.patience)
     }
@@ -26,28 +26,24 @@ final class RunningTool {
 
     func signal(_ number: Int32) { self.program.signal(number) }
 
-    /// Returns what was written to standard output once `text` is among it; what there is when the tool ends or the time
-    /// is over without.
+    /// Waits until standard output contains `text`, the tool ends, or the time is over. Returns the output up to then.
     func output(containing text: String) -> String {
         self.program.output.wait(RunningTool.patience) { $0.contains(text) }
     }
 
-    /// The same once `isEnough` says so.
     func output(until isEnough: (String) -> Bool) -> String {
         self.program.output.wait(RunningTool.patience, until: isEnough)
     }
 
-    /// The same for standard error.
     func error(containing text: String, within patience: TimeInterval = RunningTool.patience) -> String {
         self.program.errors.wait(patience) { $0.contains(text) }
     }
 
-    /// The same for standard error, once `isEnough` says so.
     func error(until isEnough: (String) -> Bool) -> String {
         self.program.errors.wait(RunningTool.patience, until: isEnough)
     }
 
-    /// Asks again and again until it is so. A time that is over before is a failure.
+    /// Polls until `isSo` returns `true`. Records an issue when the time is over.
     func waitUntil(sourceLocation: SourceLocation = #_sourceLocation, _ isSo: () throws -> Bool) {
         let end = Date.now + RunningTool.patience
         while Date.now < end {
@@ -57,16 +53,17 @@ final class RunningTool {
         Issue.record("it does not come about: \(self.words.joined(separator: " "))", sourceLocation: sourceLocation)
     }
 
-    /// Has it end gracefully, which has to succeed.
+    /// Ends the tool gracefully, which has to succeed.
     func stop(sourceLocation: SourceLocation = #_sourceLocation) {
         self.signal(SIGTERM)
         #expect(self.waitForExit().exit == 0, sourceLocation: sourceLocation)
     }
 
-    /// Waits for the end of the tool alone: what it has started may still hold its output.
+    /// Waits for the end of the tool alone: programs that it started may still hold its output.
     func waitForDeath() { _ = self.program.wait() }
 
-    /// Returns how the tool ended and all that it has written. One that does not end is killed, and is a failure.
+    /// Waits for the end of the tool, and returns its result. If the tool does not end, this kills it and records an
+    /// issue.
     func waitForExit() -> Tool.Result {
         let isEnded =
             self.program.output.waitForEnd(RunningTool.patience)

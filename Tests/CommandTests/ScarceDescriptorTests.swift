@@ -3,7 +3,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// A process that may open no more files delays its handlers, says so, and burns no attempt.
+/// A process that cannot open more files delays its handlers and reports that. No attempt fails.
 @Suite(.ownThreads) struct ScarceDescriptorTests {
     @Test func moreJobsThanDescriptorsFailNoAttempt() throws {
         let session = try EmulatorSession()
@@ -53,7 +53,6 @@ import Testing
         }
     }
 
-    /// Sets how many files a process may have open.
     private func limit(_ tool: RunningTool, to count: Int) throws {
         let words = ["prlimit", "--pid", "\(tool.processID)", "--nofile=\(count):"]
         try #require(try RunningTool(words, environment: ProcessInfo.processInfo.environment).waitForExit().exit == 0)

@@ -1,7 +1,7 @@
 import Foundation
 import KiiPushCore
 
-/// As much of JSON Schema as the schemas in Documentation use; an unknown keyword is a fault.
+/// The keywords of JSON Schema that the schemas in Documentation use; an unknown keyword is a fault.
 enum SchemaCheck {
     /// The schema in `Documentation/NAME.schema.json`.
     static func schema(_ name: String) throws -> JSONValue {
@@ -11,7 +11,7 @@ enum SchemaCheck {
         return try JSONValue(parsing: Array(data))
     }
 
-    /// - Parameter isClosed: whether a member that an object's schema does not declare is a fault, though it may be added.
+    /// - Parameter isClosed: whether undeclared members of an object are faults, although the schema allows them.
     static func faults(
         _ value: JSONValue, _ schema: JSONValue, at place: String = "", isClosed: Bool = false
     ) -> [String] {

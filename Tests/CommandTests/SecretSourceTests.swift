@@ -4,14 +4,13 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// Which source of a secret wins.
 @Suite(.ownThreads) struct SecretSourceTests {
     private static func file(_ profile: String, _ members: JSONValue) -> String {
         let root: JSONValue = ["version": 1, "profiles": .object([(profile, members)])]
         return String(decoding: root.serialized(), as: UTF8.self)
     }
 
-    /// An emulator that is reached as any cloud is, so that its runtime file gives no secret away.
+    /// An emulator that the tool treats as a remote cloud, so that its runtime file provides no secret.
     private struct Cloud {
         let session: EmulatorSession
         let options: [String]
@@ -32,7 +31,7 @@ import Testing
         }
     }
 
-    /// The emulator takes any key, and `register` keeps the one that it used.
+    /// The emulator accepts any key, and `register` keeps the key that it used.
     @Test func theServiceManagerComesBeforeTheEnvironmentBeforeTheFile() throws {
         let cloud = try Cloud()
         let tool = cloud.session.tool
@@ -51,7 +50,6 @@ import Testing
         #expect(try keyUsed("a", manager.merging(environment) { $1 }) == "manager")
         #expect(try keyUsed("b", environment) == "environment")
         #expect(try keyUsed("c", [:]) == "file")
-        // And what was used before comes last.
         #expect(try keyUsed("c", environment) == "environment")
     }
 
@@ -59,7 +57,7 @@ import Testing
         let session = try EmulatorSession()
         let path = session.tool.home.path + "/secret"
         try #require(mkfifo(path, 0o600) == 0)
-        // Held open: who reads it finds no end.
+        // The pipe stays open, so its reader finds no end.
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         defer { close(descriptor) }
         let text = Array("correct-horse\r\nmore".utf8)

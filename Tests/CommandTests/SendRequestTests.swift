@@ -2,7 +2,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// What the sending commands put together, as `--dry-run` shows it. Nothing listens where they would send to.
+/// Requests of the sending commands, as `--dry-run` shows them. Nobody listens at their address.
 @Suite(.ownThreads) struct SendRequestTests {
     private let tool: Tool
 
@@ -10,7 +10,6 @@ import Testing
         self.tool = try Tool()
     }
 
-    /// A cloud that nobody is, and its administrator.
     private static let environment = [
         "KII_PUSH_BASE_URL": "http://127.0.0.1:9/api", "KII_PUSH_APP_ID": "app1", "KII_PUSH_APP_KEY": "canary-key",
         "KII_PUSH_CLIENT_ID": "canary-client", "KII_PUSH_CLIENT_SECRET": "canary-secret",
@@ -20,7 +19,6 @@ import Testing
         try self.tool.start(["send"] + words, environment: Self.environment).waitForExit()
     }
 
-    /// The body of the request that the words would send.
     private func body(_ words: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONValue? {
         let result = try self.run(words + ["--dry-run", "--json"])
         try #require(result.exit == 0, "\(result.error)", sourceLocation: sourceLocation)
@@ -70,7 +68,6 @@ import Testing
         #expect(result.exit == 0)
         #expect(result.output == text)
         #expect(result.error == "")
-        // Without, the same command finds that nobody is there.
         #expect(try self.run(words + ["--timeout", "20s"]).exit == 69)
     }
 
@@ -234,7 +231,7 @@ import Testing
         #expect(try JSONValue(parsing: result.output)["body"] == expected)
     }
 
-    /// Everything that the call takes, in the caller's own order.
+    /// Every member that the call accepts, in the caller's order.
     private static let wholeBody =
         #"{"sendWhen":true,"sendTopicID":false,"fcm":{"enabled":true,"collapseKey":"k","timeToLive":300},"#
         + #""gcm":{"enabled":true,"dryRun":true},"jpush":{"enabled":true,"data":{"n":2.50}},"data":{"n":"1"}}"#
@@ -249,7 +246,6 @@ import Testing
             environment: Self.environment
         ).waitForExit()
         #expect(try JSONValue(parsing: piped.output)["body"]?.text == Self.wholeBody)
-        // Another command shows the body to begin with.
         let shown = try #require(try self.body("user", "u", "--fixture", "alert", "--type", "NEWS"))
         let again = try self.tool.write(shown.text, to: "again.json")
         #expect(try self.body("user", "u", "--message", again) == shown)

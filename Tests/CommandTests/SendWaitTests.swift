@@ -3,7 +3,6 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// `--wait`: what the handlers of this machine make of what is sent.
 @Suite(.ownThreads) struct SendWaitTests {
     private let session: EmulatorSession
 
@@ -72,7 +71,7 @@ import Testing
                           is it received? See 'kii-push listen' and 'kii-push inbox list --state waiting'
 
                 """)
-        // An equal message from before is not taken for the one that is sent.
+        // The wait does not match an equal message that was sent earlier.
         #expect(try self.session.tool("listen", "-n1", "-t5m").exit == 0)
         #expect(try self.session.tool("send", "user", "me", "--data", #"{"n":1}"#, "--wait", "300ms").exit == 124)
     }

@@ -4,7 +4,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// `run` for a profile that a file configures, and nobody has touched: as a service begins.
+/// `run` for a profile that exists only in a configuration file, as at a service's first start.
 @Suite(.ownThreads) struct ServiceProfileTests {
     private let session: EmulatorSession
     private let environment: [String: String]
@@ -18,11 +18,10 @@ import Testing
             "KII_PUSH_CONFIG": home + "/service/config.json", "STATE_DIRECTORY": home + "/service/state",
             "CREDENTIALS_DIRECTORY": home + "/service",
         ]
-        // For whoever creates topics and sends.
+        // This profile creates the topics and sends.
         try self.session.succeed("register")
     }
 
-    /// Writes what an administrator would.
     private func configure(_ members: String = "", secrets: String) throws {
         let file = try self.session.runtimeFile()
         let cloud = """
@@ -65,9 +64,9 @@ import Testing
         let missing = try self.start().waitForExit()
         #expect(missing.exit == 78)
         #expect(missing.error.contains("the app's key of profile 'default' is missing"))
-        // And not into a file below a home directory, which a service has not.
+        // The advice does not name a file below a home directory: a service has none.
         #expect(missing.error.contains("LoadCredential= names (/etc/kii-push/credentials.json)"))
-        // A password is somebody's, and nobody says whose.
+        // A password needs a user, whom the configuration does not name.
         try self.configure(secrets: #""appKey": "\#(self.key)", "password": "secret""#)
         let unknown = try self.start().waitForExit()
         #expect(unknown.exit == 78)
@@ -89,13 +88,12 @@ import Testing
             secrets: #""appKey": "\#(self.key)""#)
         let run = try self.start()
         #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
-        // One that cannot be made is told of, and keeps nothing else from being made.
+        // The tool reports a subscription that fails, and makes the others.
         #expect(run.error(containing: "not subscribed").contains("absent: "))
         try self.waitForSubscriptions("alerts\n", "/notes\n")
         try self.session.succeed("send", "topic", "alerts", "--data", #"{"msg":"hi"}"#)
         #expect(run.output(containing: "<-- newData        #1").contains("exec true  exit 0"))
 
-        // Another declaration adds to what is there.
         try self.configure(#", "subscriptions": {"topics": ["later"]}"#, secrets: #""appKey": "\#(self.key)""#)
         run.signal(SIGHUP)
         #expect(run.error(containing: "> Reloaded.").contains("> Reloaded."))
@@ -103,7 +101,7 @@ import Testing
         run.stop()
     }
 
-    /// Until the cloud knows all of these, and finds them although nobody declares them any more.
+    /// Polls until the cloud lists all of these, including subscriptions that are not declared any more.
     private func waitForSubscriptions(_ lines: String...) throws {
         while true {
             let result = try self.session.tool("subscriptions", environment: self.environment)

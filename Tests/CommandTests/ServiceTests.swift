@@ -8,7 +8,7 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// `run` under a service manager, whose part the test plays.
+/// `run` under a service manager, which the test plays.
 @Suite(.ownThreads) struct ServiceTests {
     private let session: EmulatorSession
     private let manager: DatagramReceiver
@@ -24,7 +24,6 @@ import Testing
             ["run"] + words, environment: ["NOTIFY_SOCKET": self.manager.path].merging(environment) { $1 })
     }
 
-    /// Writes what config.json says about the profile.
     private func configure(_ members: String) throws {
         try self.session.tool.write(
             #"{"version": 1, "profiles": {"default": {\#(members)}}}"#, to: "config/kii-push/config.json")
@@ -36,12 +35,10 @@ import Testing
         let ready = try #require(texts.last)
         #expect(ready.hasPrefix("STATUS=Ready. inst "))
         #expect(ready.hasSuffix("\nREADY=1"))
-        // As on the console.
         let url = try #require(ready.firstMatch(of: /on (mqtts:\S+) \(/)).output.1
         #expect(run.error(containing: "> Ready. ").contains("> Ready. \(url), QoS 1, "))
         run.stop()
         #expect(self.manager.line("STOPPING=") == "1")
-        // Nobody watches.
         #expect(!self.manager.texts.contains { $0.contains("WATCHDOG") })
     }
 
@@ -110,7 +107,6 @@ import Testing
         try self.session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         #expect(run.output(containing: "<-- noData         #2").contains("exec bash  exit 10"))
 
-        // A configuration that is wrong changes nothing.
         try self.configure(#""run": {"exce": "true"}"#)
         count = self.manager.texts.count
         run.signal(SIGHUP)
@@ -150,7 +146,7 @@ import Testing
         try self.configure(cloud + #""\#(authority)""#)
         let register = try self.session.tool("register", "--anew", environment: ["KII_PUSH_APP_KEY": key])
         try #require(register.exit == 0, "\(register.error)")
-        // What `register` keeps, so that it does not do in its place.
+        // Removes the key that `register` kept, so that it cannot replace the missing one.
         let kept = self.session.tool.home.appending(path: "state/kii-push/profiles/default/credentials.json")
         try FileManager.default.removeItem(at: kept)
         let without = try self.run().waitForExit()
@@ -163,7 +159,7 @@ import Testing
         let run = try self.run(environment: environment)
         #expect(self.manager.line("READY=") == "1")
 
-        // An authority that cannot be read, and a secret that is gone, are found out before anything is given up.
+        // `run` finds an unreadable authority or a missing secret before it drops its connection.
         try self.configure(cloud + #""/nowhere/ca.pem""#)
         run.signal(SIGHUP)
         #expect(run.error(containing: "going on as before").contains("/nowhere/ca.pem"))
@@ -211,7 +207,7 @@ import Testing
     }
 
     @Test func theJournalGetsNothingWhereItIsNotConnected() throws {
-        // A variable that was inherited, and descriptors that are others.
+        // An inherited JOURNAL_STREAM does not match the descriptors of this process.
         let run = try self.run("--exec", "true", environment: ["JOURNAL_STREAM": "1:2"])
         #expect(self.manager.line("READY=") == "1")
         try self.session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)

@@ -4,16 +4,14 @@ import TestSupport
 import Testing
 
 extension EmulatorSession {
-    /// The state directory of the profile `default`.
     var stateDirectory: String { self.tool.home.path + "/state/kii-push/profiles/default" }
 
-    /// The installation that the profile receives as.
     func installation() throws -> String {
         try #require(try PushAgent.registration(in: self.stateDirectory)).installationID
     }
 
-    /// Stores a message in each of these states as if the profile had received it: `{"n":1}`, `{"n":2}`, … each from a
-    /// sender of its own. Retries are due in an hour.
+    /// Stores a message in each of these states, as if the profile had received it: `{"n":1}`, `{"n":2}`, … each from a
+    /// different sender. Retries are due in an hour.
     func store(_ states: [RowState]) throws {
         let registration = try #require(try PushAgent.registration(in: self.stateDirectory))
         let inbox = try Inbox(path: self.stateDirectory + "/inbox.sqlite")
@@ -32,7 +30,6 @@ extension EmulatorSession {
         }
     }
 
-    /// What `doctor` says about the inbox.
     func doctorOnInbox() throws -> JSONValue {
         let result = try self.tool.start(["doctor", "--json", "--timeout", "600s"]).waitForExit()
         let checks = try result.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
@@ -41,7 +38,6 @@ extension EmulatorSession {
 }
 
 extension Inbox {
-    /// Changes a row, in a transaction of its own.
     func update(_ change: MessageChange) throws {
         _ = try self.transaction { transaction throws(InboxError) in try transaction.update(change, at: .now()) }
     }

@@ -3,9 +3,9 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// Messages of an installation that nobody receives as any more.
+/// Messages of a former installation, as which no agent receives any more.
 @Suite(.ownThreads) struct StrandedMessageTests {
-    /// A profile that was registered anew, as another user, with messages of the first one.
+    /// A profile that was registered again as another user, with messages of its former user.
     private func session() throws -> (session: EmulatorSession, former: String, said: Tool.Result) {
         let session = try EmulatorSession()
         try session.succeed("register")
@@ -30,7 +30,7 @@ import Testing
         #expect(try session.succeed("inbox", "adopt", "--from", former) == "adopted 3 messages of \(former)\n")
         let received = try session.tool("listen", "-n3", "-t5m")
         for number in 1...3 { #expect(received.output.contains(" n=\(number)"), "\(received.output)") }
-        // What a former installation gave up on is no longer stuck either.
+        // A dead letter of the former installation can be retried too.
         try session.succeed("inbox", "retry", "5")
         #expect(try session.tool("listen", "-n1", "-t5m").output.contains(" n=5"))
         #expect(try session.doctorOnInbox()["outcome"]?.string == "ok")
@@ -43,7 +43,7 @@ import Testing
         #expect(adopted.output == "adopted 3 messages of \(former)\n", "\(adopted.error)")
         for number in 1...3 { #expect(listener.output(containing: " n=\(number)").contains(" n=\(number)")) }
         listener.stop()
-        // They stay this profile's.
+        // The adopted messages stay with this profile.
         try session.succeed("inbox", "retry", "5")
         #expect(try session.tool("listen", "-n1", "-t5m").output.contains(" n=5"))
     }

@@ -3,13 +3,13 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// Subscriptions as they are found out, and as they are declared.
 @Suite(.ownThreads) struct SubscriptionTests {
     private static func configuration(_ subscriptions: String) -> String {
         #"{"version":1,"profiles":{"default":{"subscriptions":\#(subscriptions)}}}"#
     }
 
-    /// A profile that is registered as with any cloud, since one that the configuration names is none of the emulator's.
+    /// A profile that is registered as with a remote cloud. The tool never treats a profile in the configuration as the
+    /// emulator's.
     private struct Cloud {
         let session: EmulatorSession
         private let options: [String]
@@ -48,7 +48,7 @@ import Testing
         let user = try cloud.session.whoami("user")
         let all = try cloud.run("subscriptions")
         #expect(all.output == "alerts\nuser:\(user)/todo\nbucket user:\(user)/notes\n")
-        // Where nothing is remembered, the topics are found and the bucket is not.
+        // Without the file, the tool finds the topics, but not the bucket.
         let path = cloud.session.tool.home.path + "/state/kii-push/profiles/default/subscriptions.json"
         try FileManager.default.removeItem(atPath: path)
         let found = try cloud.run("subscriptions", "--json")

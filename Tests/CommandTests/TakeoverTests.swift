@@ -4,9 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Two receivers as one profile.
 @Suite(.ownThreads) struct TakeoverTests {
-    /// A copy of a profile with directories of its own.
     private func copy(of session: EmulatorSession) throws -> Tool {
         let elsewhere = try Tool()
         for name in ["state", "config", "run/kii-push/emulator.json"] {
@@ -17,7 +15,7 @@ import Testing
         return elsewhere
     }
 
-    /// Every variable that names a directory is another one's, and the machine and the user are the same.
+    /// All directories differ; the machine and the user are the same.
     @Test func onOneMachineTheSecondIsToldWhateverItsDirectories() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
@@ -30,7 +28,7 @@ import Testing
         first.stop()
     }
 
-    /// On another machine no lock keeps it apart: here a program that knows of none.
+    /// A receiver on another machine does not share the lock. This test uses a program that knows no lock.
     @Test func listenSaysThatThereIsAnotherReceiver() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
@@ -41,7 +39,7 @@ import Testing
         }
         let topic = try value("mqttTopic")
         let first = try session.ready(["listen"])
-        // It connects again 1 s after each time that it was knocked off.
+        // mosquitto_sub reconnects 1 s after each disconnection.
         let other = try ChildProgram([
             "mosquitto_sub", "-h", "127.0.0.1", "-p", value("portSSL"), "--cafile",
             #require(try session.runtimeFile()["caFile"]?.string), "-i", topic, "-t", topic, "-q", "1", "-c",

@@ -4,7 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// A person at a terminal, from the first command to ^C. What is to be seen is printed.
+/// A person at a terminal, from the first command to ^C. The test prints the screen.
 @Suite(.ownThreads) struct TerminalSessionTests {
     @Test func anEveningWithListen() throws {
         let terminal = try TmuxTerminal()
@@ -22,7 +22,7 @@ import Testing
         try cloud.type(emulator)
         cloud.wait(for: "> Ready. ")
         try person.type("kii-push register")
-        // Its last line: what is typed amid its output would stand there.
+        // The last line of the output: earlier typing would appear within the output.
         person.wait(for: "state         ")
         try person.type("kii-push subscribe alerts")
         person.wait(for: "subscribed alerts")
@@ -54,7 +54,7 @@ import Testing
         print(screen)
         let time = #"\d\d:\d\d:\d\d\.\d{3}"#
         let steps = [
-            // What is typed before the prompt is there stands before it, and the prompt before what is printed then.
+            // Text typed before the prompt appears before it. Later output follows the prompt.
             #"kii-push register[$# ]*\n"#, #"\ninstallation  [0-9a-z]{25}\n"#, #"kii-push subscribe alerts[$# ]*\n"#,
             #"\nsubscribed alerts\n"#, #"kii-push listen --exec ./on-push[$# ]*\n"#,
             #"\n[$# ]*> Ready\. mqtts://127\.0\.0\.1:\d+, QoS 1, session resumed   \^C to quit\n  Installation [0-9a-z]{8}…, MQTT 3\.1\.1\. Times are UTC\.\n"#,
@@ -71,7 +71,6 @@ import Testing
         var rest = screen[...]
         for step in steps {
             let match = try #require(try Regex(step).firstMatch(in: rest), "not there, or not in this order: \(step)")
-            // One line's end is the next one's beginning.
             rest = rest[rest.index(before: match.range.upperBound)...]
         }
     }
@@ -89,13 +88,12 @@ private final class TmuxTerminal {
         environment["TERM"] = "xterm"
         environment["LC_ALL"] = "C.UTF-8"
         self.environment = environment
-        // As wide as the longest line: what is broken is hard to compare.
+        // As wide as the longest line: wrapped lines are hard to compare.
         try self.tmux("new-session", "-d", "-x", "200", "-y", "100", "sh")
     }
 
     deinit { _ = try? self.tmux("kill-server") }
 
-    /// A new window, in the home directory.
     func window() throws -> Window {
         let name = try self.tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-c", self.tool.home.path, "sh")
         return try Window(self, name.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -138,13 +136,12 @@ private final class TmuxTerminal {
 
         func press(_ key: String) throws { try self.terminal.tmux("send-keys", "-t", self.name, key) }
 
-        /// Waits until the text has been shown so many times.
         func wait(for text: String, times: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) {
             let shown = self.reader.output.wait(600) { $0.ranges(of: text).count >= times }
             #expect(shown.ranges(of: text).count >= times, "\(shown)", sourceLocation: sourceLocation)
         }
 
-        /// All that is to be seen, from the beginning.
+        /// The window's whole text, from the beginning.
         func screen() throws -> String {
             try self.terminal.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", self.name)
                 .split(separator: "\n", omittingEmptySubsequences: false)

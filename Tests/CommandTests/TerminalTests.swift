@@ -7,7 +7,7 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// What depends on where the output goes: colours and width. Terminals are those of script(1).
+/// Colours and width, which depend on the output's terminal. script(1) provides the terminals.
 @Suite(.ownThreads) struct TerminalTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var options = ""
@@ -41,7 +41,7 @@ import Testing
         Case(environment: ["TERM": "dumb", "CLICOLOR_FORCE": "1"], isColored: true),
     ]
 
-    /// Warns on standard error, and ends with an error.
+    /// A command that warns on standard error and fails.
     private static let warning =
         "KII_PUSH_APP_KEY=k kii-push subscriptions --insecure --base-url http://127.0.0.1:1/api --app-id a"
 
@@ -53,7 +53,7 @@ import Testing
         self.payload = try self.tool.write(#"{"topic":"alerts","a":1,"a":2}"#, to: "payload.json")
     }
 
-    /// Runs a line of sh(1), on a terminal or not, and returns what was to be seen.
+    /// Runs a line of sh(1), on a terminal or not, and returns the visible text.
     private func seen(_ line: String, _ environment: [String: String] = [:], onTerminal: Bool = true) throws -> String {
         var environment = ["TERM": "xterm"].merging(self.tool.environment) { $1 }.merging(environment) { $1 }
         environment["PATH"] = try Tool.executable.deletingLastPathComponent().path + ":" + (environment["PATH"] ?? "")
@@ -83,13 +83,13 @@ import Testing
         #expect(try !String(contentsOfFile: file, encoding: .utf8).contains("\u{1b}"))
     }
 
-    /// The longest line but for those that are to be copied and are not broken.
+    /// The longest line, except lines to copy, which the tool does not wrap.
     private func width(_ help: String) -> Int {
         help.split(separator: "\n").filter { !$0.contains("kii-push") && !$0.hasPrefix("  #") }.map(\.count).max() ?? 0
     }
 
     @Test func helpFollowsTheTerminal() throws {
-        // Below 40 it is broken as at 40, where one word can be longer than its column.
+        // Below 40 columns the width stays 40, and one word can be longer than its column.
         for (columns, range) in [(60, 50...60), (90, 81...90), (200, 91...100), (20, 30...45)] {
             let text = try self.seen("stty cols \(columns); kii-push help register")
             #expect(range.contains(self.width(text)), "\(columns): \(self.width(text))")
@@ -102,7 +102,6 @@ import Testing
         }
         for topic in HelpTopic.all.map(\.name) {
             let narrow = try self.seen("stty cols 60; kii-push help \(topic)").split(separator: "\n")
-            // What is to be copied is not broken.
             let isCopied = { (line: Substring) in
                 (line.hasPrefix("    ") && line.contains("{")) || line.hasPrefix("  kii-push")
             }
@@ -115,10 +114,10 @@ import Testing
     @Test func aCommandThatWaitsSaysSo() throws {
         let (listener, port) = try Loopback.listening()
         defer { close(listener) }
-        // Its connections wait to be accepted.
+        // The server never accepts the connections.
         let line = "KII_PUSH_APP_KEY=k kii-push register --insecure --base-url http://127.0.0.1:\(port)/api --app-id a"
         let seen = try self.seen("\(line) --timeout 2500ms || true")
-        // Taken back when there is something to say.
+        // The tool erases the note when it has something to print.
         let note = /\r\u{1b}\[Kwaiting [12]\.\d s   \^C to quit/
         #expect(seen.contains(note))
         let rest = seen.replacing(note, with: "").replacing("\r\u{1b}[K", with: "")
@@ -151,7 +150,7 @@ import Testing
         ("a\u{200b}b\u{ad}c", #"a\u200bb\u00adc"#), ("\u{e0041}\u{e007f}", #"\udb40\udc41\udb40\udc7f"#),
         ("\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}", #"\u202e\u2066\u200f\u061c\u2028"#),
         ("\u{2060}\u{2064}\u{feff}\u{180e}\u{3164}\u{fff9}", #"\u2060\u2064\ufeff\u180e\u3164\ufff9"#),
-        // What shapes its neighbours has no business among Latin letters, and is needed elsewhere.
+        // Joiners and variation selectors are escaped among Latin letters, and kept where a script or emoji needs them.
         ("pay\u{200d}pal\u{fe0f}", #"pay\u200dpal\ufe0f"#),
         ("👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥", "👩\u{200d}👧 ❤\u{fe0f}\u{200d}🔥"),
         ("می\u{200c}خواهم", "می\u{200c}خواهم"), ("क\u{200d}\u{200d}", "क\u{200d}\\u200d"), ("\u{200d}", #"\u200d"#),

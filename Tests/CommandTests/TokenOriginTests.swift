@@ -3,9 +3,8 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// To whom keys, passwords and tokens are sent.
 @Suite(.ownThreads) struct TokenOriginTests {
-    /// A profile that is registered as with any cloud.
+    /// A profile that is registered as with a remote cloud.
     private struct Registered {
         let session: EmulatorSession
         let appID: String
@@ -36,7 +35,7 @@ import Testing
         #expect(other.requests.isEmpty, "\(other.requests.map(\.head))")
     }
 
-    /// Without profile.json nobody knows which server the kept key is for.
+    /// Without profile.json, the kept key's server is unknown.
     @Test func aKeptKeyGoesNowhereOnceItIsNotKnownWhoseItIs() throws {
         let registered = try Registered()
         let profile = registered.session.tool.home.path + "/state/kii-push/profiles/default/profile.json"
@@ -112,7 +111,6 @@ import Testing
         #expect(try tool("register", environment: Self.key).error.contains("/allowPlainHTTP must be true or false"))
     }
 
-    /// Later commands trust the authorities that 'register' trusted, whatever folder they start in.
     @Test func theRegistrationKeepsTheAuthorities() throws {
         let session = try EmulatorSession()
         let file = try session.runtimeFile()
@@ -130,12 +128,12 @@ import Testing
         let shown = try session.tool("subscriptions")
         #expect(shown.exit == 0, "\(shown.error)")
         #expect(try session.whoami("caFile") == "\(authorities)")
-        // For another server they are not known.
+        // The authorities hold only for the server of the registration.
         let elsewhere = try session.tool("config", "show", "--base-url", "https://cloud.invalid/api")
         #expect(!elsewhere.output.contains(authorities))
     }
 
-    /// What 'register' was allowed holds for later commands, and for the address that it was allowed for.
+    /// A permission for 'register' also holds for later commands, for the same address only.
     @Test func theRegistrationKeepsThePermission() throws {
         let registered = try Registered()
         let tool = registered.session.tool
@@ -160,7 +158,7 @@ import Testing
                 "kii-push: \(Self.refusal)"))
     }
 
-    // MARK: - What is not repeated
+    // MARK: - Secrets that no output repeats
 
     @Test(arguments: [
         ["subscriptions", "-v", "--base-url", "https://u:hunter2@127.0.0.1:1/api", "--app-id", "a"],

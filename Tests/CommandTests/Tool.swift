@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs the built `kii-push`, or another program beside it, with a home directory of its own, so that nothing of the machine's user shows through.
+/// Runs the built `kii-push`, or another program beside it, with its own home directory, isolated from the user's
+/// files.
 final class Tool {
-    /// How a run ended.
     struct Result {
         var exit: Int32
         var output: String
@@ -16,7 +16,6 @@ final class Tool {
 
     private let program: String
 
-    /// - Parameter program: the name of the program that runs.
     init(_ program: String = "kii-push") throws {
         self.program = program
         self.home = FileManager.default.temporaryDirectory.appending(path: "kii-push-tests-\(UUID().uuidString)")
@@ -32,8 +31,8 @@ final class Tool {
         try? FileManager.default.removeItem(at: self.home)
     }
 
-    /// The environment of every run; `PATH` alone comes from outside, and how a sanitizer behaves: without, it takes for
-    /// leaked what a Swift constant points to with a marked pointer.
+    /// The environment of every run. Only `PATH` and the sanitizers' options come from outside. Without those options,
+    /// a leak checker reports objects that only a tagged pointer of a Swift constant refers to.
     var environment: [String: String] {
         [
             "HOME": self.home.path, "XDG_CONFIG_HOME": self.home.path + "/config",
@@ -44,7 +43,6 @@ final class Tool {
         }
     }
 
-    /// Starts the tool, or another program in its place; the caller ends it.
     func start(
         _ arguments: [String],
         program: String? = nil,
@@ -56,7 +54,6 @@ final class Tool {
             environment: self.environment.merging(extra) { $1 })
     }
 
-    /// Runs the tool to its end.
     func callAsFunction(
         _ arguments: String...,
         input: String? = nil,
@@ -65,7 +62,6 @@ final class Tool {
         try self.start(arguments, input: input, environment: environment).waitForExit()
     }
 
-    /// Writes a file below the home directory and returns its path.
     @discardableResult
     func write(_ text: String, to name: String, mode: Int = 0o600) throws -> String {
         let file = self.home.appending(path: name)
@@ -78,8 +74,8 @@ final class Tool {
         return file.path
     }
 
-    /// Has its configuration name a cloud that says nothing: connections wait to be accepted by the socket that is returned,
-    /// which the caller closes.
+    /// Configures a cloud that never answers. Returns its socket, which keeps connections unaccepted; the caller closes
+    /// it.
     func configureSilentCloud() throws -> Int32 {
         let (listener, port) = try Loopback.listening()
         let cloud = #""baseURL": "http://127.0.0.1:\#(port)/api", "appID": "a""#
@@ -87,8 +83,8 @@ final class Tool {
         return listener
     }
 
-    /// Copies the built tool to `path`. Another process does: a program that a test starts meanwhile would inherit a copy
-    /// that is open for writing, and what is open for writing cannot be run.
+    /// Copies the built tool to `path`. `cp` in another process does it, because concurrently started programs would
+    /// inherit a descriptor that is open for writing. The kernel does not run a file that is open for writing.
     static func copyExecutable(to path: String) throws {
         let copying = try RunningTool(["/bin/cp", Self.executable.path, path], environment: [:]).waitForExit()
         #expect(copying.exit == 0, "\(copying.error)")
@@ -96,7 +92,7 @@ final class Tool {
 
     static var executable: URL { get throws { try Self.executable("kii-push") } }
 
-    /// The programs lie beside the test bundle, which is what runs now.
+    /// The programs lie beside the test bundle, which is the running executable.
     static func executable(_ program: String) throws -> URL {
         let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let tool = URL(filePath: bundle).deletingLastPathComponent().appending(path: program)

@@ -4,7 +4,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// One message's life, as `trace` tells it.
 @Suite(.ownThreads) struct TraceTests {
     private func json(_ session: EmulatorSession, _ arguments: String...) throws -> JSONValue {
         let result = try session.tool.start(["trace", "--json"] + arguments).waitForExit()
@@ -134,7 +133,7 @@ import Testing
         #expect(damaged.error.contains("cannot be read"))
         try FileManager.default.removeItem(atPath: file)
         do { _ = try Inbox(path: file) }
-        // The user version of a SQLite file is at byte 60, big-endian.
+        // The user version of a SQLite file, at byte 60, big-endian.
         let handle = try FileHandle(forUpdating: URL(filePath: file))
         try handle.seek(toOffset: 60)
         try handle.write(contentsOf: [0, 0, 0, 9])

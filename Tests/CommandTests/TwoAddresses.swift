@@ -4,14 +4,14 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A name with two addresses of this machine. At the first nobody answers, not even with a refusal; the second leads to a
-/// port of 127.0.0.1. Programs that this starts know the name, by a file of hosts that nobody else sees.
+/// A host name with two addresses of this machine. The first never answers, not even with a refusal; the second leads
+/// to a port of 127.0.0.1. Programs started by `start` resolve the name with a private hosts file.
 final class TwoAddresses: Sendable {
     static let name = "two-addresses.test"
-    // As near to 127.0.0.1 as each other: getaddrinfo(3) keeps their order (RFC 6724 section 5, rule 9).
+    // Both are equally near to 127.0.0.1, so getaddrinfo(3) keeps their order (RFC 6724 section 5, rule 9).
     private static let (dead, live) = (UInt32(0x7f00_0002), UInt32(0x7f00_0003))
 
-    /// Whether this user may have files that nobody else sees.
+    /// Whether this user may mount a private hosts file.
     static let arePossible: Bool = {
         let trial = try? ChildProgram(TwoAddresses.hiding + ["true"])
         return trial?.wait() == 0
@@ -26,13 +26,13 @@ final class TwoAddresses: Sendable {
     private let descriptors: [Int32]
 
     /// - Parameters:
-    ///   - port: where a server listens on 127.0.0.1.
-    ///   - tool: whose home directory gets the file of hosts.
+    ///   - port: the server's port on 127.0.0.1.
+    ///   - tool: its home directory gets the hosts file.
     init(to port: UInt16, _ tool: Tool) throws {
         self.port = port
         self.hosts = try tool.write(
             "127.0.0.1 localhost\n127.0.0.2 \(Self.name)\n127.0.0.3 \(Self.name)\n", to: "hosts", mode: 0o644)
-        // The kernel completes one connection that nobody accepts, and drops what else comes.
+        // The kernel completes one connection that nobody accepts, and drops further ones.
         let hole = try Self.listener(Self.dead, port, backlog: 0)
         let waiting = (0..<4).map { _ in Self.connecting(to: Self.dead, port) }
         let listener = try Self.listener(Self.live, port, backlog: 1024)
@@ -40,7 +40,7 @@ final class TwoAddresses: Sendable {
         Thread.detachNewThread {
             while true {
                 let descriptor = accept(listener, nil, nil)
-                // Shut down by `deinit`.
+                // `deinit` shuts the listener down.
                 guard descriptor >= 0 else { return }
                 guard let far = Loopback.connected(to: port) else {
                     close(descriptor)
@@ -70,7 +70,6 @@ final class TwoAddresses: Sendable {
         }
     }
 
-    /// Starts the tool where the name is known.
     func start(_ tool: Tool, _ arguments: [String]) throws -> RunningTool {
         let words = ["sh", "-c", "mount --bind \"$0\" /etc/hosts && exec \"$@\"", self.hosts, try Tool.executable.path]
         return try RunningTool(Self.hiding + words + arguments, environment: tool.environment)

@@ -6,13 +6,11 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// `install-unit`: systemd itself says whether it is a unit.
 @Suite(.ownThreads) struct UnitTests {
     private let tool: Tool
 
     init() throws { self.tool = try Tool() }
 
-    /// Runs a program of systemd's to its end.
     private func systemd(_ words: [String]) throws -> Tool.Result {
         try RunningTool(["/usr/bin/systemd-analyze"] + words, environment: self.tool.environment).waitForExit()
     }
@@ -35,7 +33,7 @@ import Testing
     @Test func theUnitOfTheMachineIsHeldToLittle() throws {
         let directory = self.tool.home.path + "/units"
         #expect(try self.tool("install-unit", "--directory", directory).exit == 0)
-        // Fails above the threshold, which is in tenths.
+        // Fails above the threshold, in tenths.
         let verdict = try self.systemd([
             "security", "--offline=true", "--threshold=20", "--no-pager", directory + "/kii-push.service",
         ])
@@ -66,7 +64,7 @@ import Testing
         let path = package.appending(path: "Packaging/debian/kii-push-gateway@.service")
         let gateway = try String(contentsOf: path, encoding: .utf8)
         #expect(gateway.contains("\nRestartPreventExitStatus=64 76 77 78\n"))
-        // systemd tries again what fails before the main process, whatever its exit status.
+        // systemd restarts after a failed ExecStartPre= whatever its exit status.
         #expect(!text.contains("ExecStartPre"))
         let user = try self.tool("install-unit", "--print", "--user").output
         #expect(user.contains("\nRuntimeDirectory=kii-push\n"))
@@ -77,14 +75,13 @@ import Testing
         #expect(user.contains("\nAssertFileIsExecutable=\(program)\n"))
     }
 
-    /// Before systemd starts something that cannot run.
     @Test func itSaysWhatIsNotThereYet() throws {
         let there = ["config.json", "credentials.json"].map { "/etc/kii-push/\($0)" }
         let missing = there.filter { !FileManager.default.fileExists(atPath: $0) }
         let files = missing.joined(separator: " and ")
         let writing = missing.isEmpty ? "" : "write \(files) ('kii-push help files'), then "
         let result = try self.tool("install-unit", "--directory", self.tool.home.path + "/units")
-        // Before it may stand that the service does not see this program, which is then in a place for one user.
+        // If the program is in one user's folder, a note before this text says that the service cannot see it.
         let next = "next: \(writing)systemctl daemon-reload && systemctl enable --now kii-push.service\n"
         #expect(result.error.hasSuffix(next), "\(result.error)")
         let user = try self.tool("install-unit", "--user")

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Who should read what a command writes has stopped reading, without going away.
+/// A reader that stopped reading without closing its end.
 @Suite(.ownThreads) struct UnreadOutputTests {
     enum Place: String, CaseIterable, Sendable {
         case output = "1"
@@ -13,7 +13,6 @@ import Testing
         case errors = "2"
     }
 
-    /// A pipe that takes no more.
     private final class FullPipe {
         let path: String
         private let descriptor: Int32
@@ -38,7 +37,7 @@ import Testing
         self.pipe = try FullPipe(self.session.tool.home.path + "/pipe")
     }
 
-    /// Starts the tool with what it writes to `place` in the pipe.
+    /// Starts the tool with the output `place` connected to the full pipe.
     private func start(_ words: [String], _ place: Place, _ environment: [String: String] = [:]) throws -> RunningTool {
         let redirection = place.rawValue.split(separator: " ").map { "\($0)> \"$0\"" }.joined(separator: " ")
         return try RunningTool(
@@ -71,7 +70,7 @@ import Testing
         #expect(watcher.error(containing: "> Ready. ").contains("> Ready. "))
         watcher.stop()
         listen.stop()
-        // Nobody has seen it, so it has had no attempt.
+        // Nobody has seen the message, so it has no failed attempt.
         let trace = try InboxReader(stateDirectory: self.session.stateDirectory).trace(of: 1)
         #expect(!trace.events.contains { if case .failed = $0.kind { true } else { false } })
         let next = try self.session.tool("listen", "-n1", "-t5m", "--record", recording)

@@ -4,7 +4,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Files of a profile that cannot be read back, and answers that would make such files.
 @Suite(.ownThreads) struct UnreadableStateTests {
     private static let directory = "state/kii-push/profiles/default"
 
@@ -29,7 +28,7 @@ import Testing
         #expect(first.exit == 76)
         #expect(first.error.contains(#""/installationID" is longer than 8192 bytes"#))
         isTooLong.withLock { $0 = false }
-        // What follows is the cloud's endpoint, which it has not.
+        // The next request is for the MQTT endpoint, which this cloud does not have.
         for options in [[], ["--anew"]] {
             let again = try options.isEmpty ? register() : register("--anew")
             #expect(again.error.contains("/installations/short/mqtt-endpoint"))
@@ -63,13 +62,12 @@ import Testing
         let result = try session.tool("listen")
         #expect(result.exit == 78)
         #expect(result.error.hasSuffix("\n          remove it and run 'kii-push register'\n"))
-        // It does as it says, and the user is the one from before.
         try FileManager.default.removeItem(atPath: path)
         try session.succeed("register")
         #expect(try session.whoami("user") == user)
     }
 
-    /// What others could write to is not taken for damage.
+    /// A file that other users could write is not treated as damaged.
     @Test func toBeginAnewReplacesNoFileThatIsOpenToOthers() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

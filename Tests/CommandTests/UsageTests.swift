@@ -1,7 +1,6 @@
 import TestTraits
 import Testing
 
-/// A command line that is wrong: the exact words, exit 64, and nothing on standard output.
 @Suite(.ownThreads) struct UsageTests {
     struct Case: CustomTestStringConvertible {
         var arguments: [String]

@@ -2,7 +2,6 @@ import KiiPushCore
 import TestTraits
 import Testing
 
-/// What this program calls itself to the cloud, and to a server that messages are forwarded to.
 @Suite(.ownThreads) struct UserAgentTests {
     static var standard: Regex<Substring> { /kii-push\/[0-9.]+ KiiPushCore\/[0-9.]+ libcurl\/[0-9.]+/ }
 

@@ -5,7 +5,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// `doctor` against what can be wrong.
 @Suite(.ownThreads) struct DoctorFaultTests {
     @Test func namesWhatIsWrong() async throws {
         let world = try DoctorWorld()
@@ -81,7 +80,7 @@ import Testing
         }
         let certificates = try TestCertificates(in: world.tool.home.path + "/" + profile)
         let (server, port) = try certificates.server(fault == .certificateExpired ? "expired" : "good")
-        // libcurl resolves every name under "localhost" to the loopback address, RFC 6761 section 6.3.
+        // libcurl resolves every name under "localhost" to the loopback address (RFC 6761 section 6.3).
         let host = fault == .certificateExpired ? "localhost" : "other.localhost"
         let url = "https://\(host):\(port)/api"
         let report = try world.doctor(profile, ["--base-url", url, "--cacert", certificates.authority])
@@ -90,7 +89,7 @@ import Testing
     }
 
     private func reportOnCloud(_ fault: Fault, _ profile: String, _ world: DoctorWorld) throws -> Report {
-        // The clock of this machine is an hour behind that of a cloud which is an hour ahead of it.
+        // The cloud's clock is an hour ahead of this machine's.
         let date = fault == .clockSkewed ? Date(timeIntervalSinceNow: 3600) : nil
         let port = try world.deadPort()
         let cloud = try world.cloud(for: profile, date: date) { endpoint in
@@ -109,7 +108,7 @@ import Testing
         return report
     }
 
-    /// With a broker that answers SUBSCRIBE with this byte.
+    /// The report beside a broker that answers SUBSCRIBE with `grant`.
     private func report(onGrant grant: UInt8, _ profile: String, _ world: DoctorWorld) throws -> Report {
         let certificates = try TestCertificates(in: world.tool.home.path + "/" + profile)
         let (broker, port) = try certificates.broker(granting: grant)
@@ -132,7 +131,7 @@ import Testing
         let suback = try #require(report.check("SUBACK"))
         #expect(suback["outcome"] == "warning")
         #expect(suback["evidence"]?.string?.hasPrefix("QoS 0 was granted, QoS 1 was asked for") == true)
-        // The test's certificates last for two days.
+        // The test's certificates are valid for two days.
         #expect(report.check("TLS-EXPIRY broker")?["outcome"] == "warning")
         #expect(report.check("ROUND-TRIP")?["evidence"] == "not asked for: --round-trip")
     }
@@ -142,7 +141,7 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: directory)
         defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory) }
         guard geteuid() == 0 else { return try world.doctor(profile) }
-        // Root may write everywhere: nobody has the state, and looks at it.
+        // Root may write everywhere, so the user nobody owns the state and runs `doctor`.
         let nobody: UInt32 = 65_534
         let paths = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String } ?? []
         for path in [directory] + paths.map({ directory + "/" + $0 }) { try #require(chown(path, nobody, nobody) == 0) }

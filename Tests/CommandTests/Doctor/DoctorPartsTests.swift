@@ -5,7 +5,6 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// The parts of `doctor` that need no process.
 @Suite(.ownThreads) struct DoctorPartsTests {
     @Test(arguments: [
         ("https://api-jp.kii.com/api", "api-jp.kii.com", 443, true),
@@ -66,12 +65,12 @@ import Testing
     }
 
     @Test func aCheckThatTakesTooLongIsCancelled() async throws {
-        // A check takes the time of all when the process is held up; then it counts as one that could not be made.
+        // A busy process may spend the time of all checks; then the check counts as not carried out, and the loop
+        // repeats it.
         var examination = Examination(time: .zero) { _ in }
         while examination.checks.first?.finding.outcome != .failed {
             examination = Examination(time: .milliseconds(100)) { _ in }
             try await examination.check(Check.Key(.app)) {
-                // Until it is cancelled.
                 try await Task.sleep(for: .seconds(600))
                 return .ok("")
             }

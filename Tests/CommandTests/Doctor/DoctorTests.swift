@@ -8,7 +8,6 @@ import Testing
 @testable import KiiPushCommandLine
 @testable import kii_push
 
-/// What `doctor` says where nothing is wrong, and what it leaves alone.
 @Suite(.ownThreads) struct DoctorTests {
     private static let time = ["--timeout", "600s"]
 
@@ -18,7 +17,7 @@ import Testing
         let result = try session.tool.start(["doctor", "--json"] + Self.time).waitForExit()
         let report = try Report(result)
         #expect(report.exit == 0 && report.firstFailure == nil && result.error == "")
-        // A store and its gateways are what kii-push-gateway looks at.
+        // The remaining codes belong to kii-push-gateway, which checks a store and its gateways.
         let others: Set = ["PROXY", "STORE", "GATEWAYS"]
         let codes = Set(CheckCode.allCases.map(\.name)).subtracting(others)
         #expect(Set(report.checks.compactMap { $0["code"]?.string }) == codes)
@@ -26,7 +25,7 @@ import Testing
             let isPlain = Report.name(check).hasPrefix("TLS-") && check["server"] == "cloud"
             #expect(check["outcome"] == (isPlain ? "skipped" : "ok"), "\(check)")
         }
-        // The push was for the doctor: no handler gets it.
+        // The doctor consumed its own push: no handler got it.
         let stats = try session.succeed("inbox", "stats", "--json")
         let counts = try JSONValue(parsing: Array(stats.utf8))
         #expect(counts["received"] == 1 && counts["done"] == 1 && counts["waiting"] == 0)
@@ -75,7 +74,7 @@ import Testing
         #expect(ended.exit == 0 && !ended.output.contains("offline"))
     }
 
-    /// This command could connect, and the one that receives cannot.
+    /// The receiving process cannot connect, though this command could.
     @Test func asksWhoReceivesHowItIs() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
@@ -112,7 +111,6 @@ import Testing
         #expect(result.output.contains("\nTCP cloud: \(fix)\n"))
         #expect(result.output.contains("\nwarning  CONFIGURATION "))
         #expect(!(result.output + result.error).contains(secret))
-        // The same for a program: one object a line, with the members that help names.
         let report = try Report(try tool.start(["doctor", "--json"], environment: environment).waitForExit())
         for check in report.checks {
             #expect(check["v"] == 1 && check["type"] == "check")
@@ -138,7 +136,7 @@ import Testing
                     + "drop --profile meter\n"), "\(result.output)")
     }
 
-    /// A user of its own has no password: nobody can sign in as it again, the admin least of all.
+    /// A pseudo user has no password, so nobody can sign in as it again, not even the admin.
     @Test func aTokenThatAResetHasEndedIsNotTheAdminsMatter() async throws {
         let session = try EmulatorSession()
         try session.succeed("register")
@@ -167,7 +165,7 @@ import Testing
     @Test func takesNoLongerThanItIsGiven() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
-        // It takes connections and never answers.
+        // The server accepts connections and never answers.
         let silent = try Loopback.listening()
         defer { close(silent.descriptor) }
         let options = ["--base-url", "https://127.0.0.1:\(silent.port)/api", "--app-id", "kiilocal"]

@@ -4,14 +4,14 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// A strict emulator that is reached as any cloud is, and a profile for each fault.
+/// A strict emulator that the tool treats as a remote cloud, and a profile for each fault.
 final class DoctorWorld {
     let session: EmulatorSession
     let tool: Tool
     let file: JSONValue
     private let key: String
     private let appID: String
-    /// A copy that everybody may read, and that the emulator leaves behind.
+    /// A copy of the emulator's authority that every user may read. The emulator does not remove it.
     private let authority: String
 
     init() throws {
@@ -37,7 +37,8 @@ final class DoctorWorld {
         try #require(result.exit == 0, "\(result.error)")
     }
 
-    /// Makes a profile one that was registered with the cloud at this address, which then gets its tokens.
+    /// Moves a profile to the cloud at this address, as if it had registered there. That cloud then gets the profile's
+    /// tokens.
     func move(_ profile: String, to baseURL: String) throws {
         let (old, new) = (try #require(Origin(of: self.baseURL)), try #require(Origin(of: baseURL)))
         for (name, from, to) in [
@@ -46,14 +47,14 @@ final class DoctorWorld {
             let path = self.directory(profile) + "/" + name
             let text = try String(contentsOfFile: path, encoding: .utf8)
             try #require(text.contains(from))
-            // In place, so that the file keeps its mode.
+            // Overwritten in place, so that the file keeps its mode.
             try Data(text.replacingOccurrences(of: from, with: to).utf8).write(to: URL(filePath: path))
             try #require(chmod(path, 0o600) == 0)
         }
     }
 
-    /// What `doctor` says, with much time on a machine that is busy. A profile is moved to the address that a `--base-url`
-    /// among the options names.
+    /// The report of `doctor`, with a long limit for a busy machine. If the options name a `--base-url`, the profile is
+    /// first moved there.
     func doctor(
         _ profile: String, _ options: [String] = [], environment: [String: String] = [:], time: String = "600s",
         trusting: Bool = true, as user: UInt32? = nil
@@ -68,13 +69,12 @@ final class DoctorWorld {
         return try Report(run.waitForExit())
     }
 
-    /// The state that the agent of a profile keeps.
     func state(_ profile: String) throws -> JSONValue {
         let path = self.directory(profile) + "/agents/default.json"
         return try JSONValue(parsing: [UInt8](Data(contentsOf: URL(filePath: path))))
     }
 
-    /// A cloud that knows the profile, and names the broker like this.
+    /// A cloud that knows the profile and names the broker. `change` modifies the endpoint's members.
     func cloud(
         for profile: String, date: Date? = nil, endpoint change: (inout [String: JSONValue]) -> Void = { _ in }
     ) throws -> FakeCloud {
@@ -110,7 +110,6 @@ final class DoctorWorld {
         return formatter.string(from: date)
     }
 
-    /// A port on which nobody listens.
     func deadPort() throws -> UInt16 {
         let (descriptor, port) = try Loopback.bound()
         close(descriptor)

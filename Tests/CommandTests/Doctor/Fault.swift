@@ -4,7 +4,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-/// What can be wrong, and what `doctor` has to call it.
+/// The faults, and the code that `doctor` reports for each.
 enum Fault: String, CaseIterable {
     case emulatorStopped = "emulator stopped"
     case unknownHost = "unknown host name"
@@ -25,7 +25,7 @@ enum Fault: String, CaseIterable {
     case tooManyDeadLetters = "too many dead letters"
     case pushSwallowed = "push does not arrive"
 
-    /// As ``Report/firstFailure`` has it.
+    /// The code in the form of ``Report/firstFailure``.
     var code: String {
         switch self {
         case .emulatorStopped: "TCP cloud"
@@ -63,7 +63,6 @@ enum Fault: String, CaseIterable {
     }
 }
 
-/// What `doctor --json` said.
 struct Report {
     let checks: [JSONValue]
     let exit: Int32
@@ -77,13 +76,14 @@ struct Report {
         [check["code"]?.string, check["server"]?.string].compactMap { $0 }.joined(separator: " ")
     }
 
-    /// Code and server of the first check that failed.
+    /// Code and server of the first failed check.
     var firstFailure: String? { self.checks.first { $0["outcome"] == "failed" }.map(Self.name) }
 
     func check(_ name: String) -> JSONValue? { self.checks.first { Self.name($0) == name } }
 }
 
-/// A directory with an authority, and certificates for `localhost` of which one has ended.
+/// A directory with an authority, and certificates for `localhost`. The authority's certificates include an expired
+/// one.
 final class TestCertificates {
     let path: String
     var authority: String { self.path + "/ca.pem" }
@@ -103,7 +103,7 @@ final class TestCertificates {
         guard child.wait() == 0 else { throw TestFailure(child.errors.all()) }
     }
 
-    /// A TLS server with one of the certificates, on a port of the system's choice.
+    /// A TLS server with one of the certificates, on a free port.
     func server(_ certificate: String) throws -> (program: ChildProgram, port: UInt16) {
         let words = "exec openssl s_server -accept 127.0.0.1:0 -cert \(certificate).pem -key server.key -www"
         let program = try ChildProgram(["sh", "-c", "cd '\(self.path)' && \(words)"])
@@ -113,8 +113,8 @@ final class TestCertificates {
         return (program, try #require(port, "\(program.errors.wait(0) { _ in true })"))
     }
 
-    /// A broker for `localhost` that takes anybody, answers every SUBSCRIBE with this byte, and writes a line with the
-    /// keep-alive of each client, in seconds.
+    /// A broker for `localhost` that accepts every client and answers every SUBSCRIBE with `grant`. It prints each
+    /// client's keep-alive in seconds.
     func broker(granting grant: UInt8) throws -> (program: ChildProgram, port: UInt16) {
         let program = try ChildProgram(["python3", "-u", "-c", Self.brokerScript, self.path, String(grant)])
         let said = program.output.wait(600) { $0.contains("\n") }
@@ -122,7 +122,8 @@ final class TestCertificates {
         return (program, try #require(port, "\(program.errors.wait(0) { _ in true })"))
     }
 
-    // CONNACK 0 to CONNECT; SUBACK, with the identifier of SUBSCRIBE, which follows a fixed header of two bytes.
+    // The script answers CONNECT with CONNACK 0. Its SUBACK has SUBSCRIBE's packet identifier, which follows a fixed
+    // header of two bytes.
     private static let brokerScript = """
         import socket, ssl, sys, threading
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -1,10 +1,10 @@
 import Testing
 
-/// A payload, the kind that it has to be explained as, the key that decides it, and every finding.
+/// A payload with its expected kind, the key that decides the kind, and every finding.
 struct ExplainedPayload: Sendable, CustomTestStringConvertible {
     var text: String
     var kind: String
-    /// The pointer of the deciding key; `nil` where the absence of all of them decides.
+    /// Pointer of the deciding key; `nil` if the absence of all such keys decides.
     var key: String?
     /// Code and pointer of each finding, in order.
     var findings: [String]
@@ -140,7 +140,7 @@ extension ExplainedPayload {
         .init(
             "directPush", by: nil, #"{"aps":{"alert":"x"},"contentAvailable":1,"mutable_content":1}"#,
             "aps-key-outside /contentAvailable", "aps-key-outside /mutable_content"),
-        // A key that aps has as well is the sender's own beside it, and so is an everyday word.
+        // A custom key beside `aps` is valid, also if `aps` has a key of that name or if the name is a common word.
         .init("directPush", by: nil, #"{"aps":{"alert":"x","category":"meal"},"category":"food","event":"start"}"#),
         .init("directPush", by: nil, #"{"badge":1,"alert":"x","sound":"ping"}"#),
         .init("directPush", by: nil, #"{"msg":"x","content-available":1}"#, "aps-key-outside /content-available"),
@@ -196,7 +196,7 @@ extension ExplainedPayload {
             "size-over-256 ", "size-over-2048 ", "size-over-4096 "),
     ]
 
-    /// Short keys, and a member that receivers leave out for its type.
+    /// Short keys, with a member that receivers ignore for its wrong type.
     static let odd: [ExplainedPayload] = [
         .init("directPush", by: nil, #"{"aps":{"badge":"1"}}"#, "aps-wrong-type /aps/badge"),
         .init(
