@@ -1,7 +1,7 @@
 import Faults
 import Glibc
 
-// Plays scenarios with several brokers and prints what came out. `script/brokers` builds and calls it.
+// Plays scenarios with several brokers and prints the results. `script/brokers` builds and calls it.
 
 @main
 struct BrokerRunner {
@@ -45,7 +45,7 @@ struct BrokerRunner {
 
     private static func complain(_ text: String) {
         let bytes = Array("script/brokers: \(text)\n".utf8)
-        // Nobody reads it, then nobody does.
+        // A failed write to standard error is ignored.
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 }

@@ -1,6 +1,5 @@
 import Faults
 
-/// What the command line asks for.
 struct RunnerOptions {
     static let usage = """
         usage: script/brokers [--quick] [BROKER ...] [SCENARIO ...]
@@ -10,10 +9,9 @@ struct RunnerOptions {
 
     private(set) var kinds: [BrokerKind] = []
     private(set) var scenarios: [Scenario]
-    /// How long is waited for a broker that sends something again; `nil` where that is not looked at.
+    /// Limit of the wait for a broker's redelivery; `nil` skips that measurement.
     private(set) var patience: Duration?
 
-    /// `nil` when the arguments make no sense.
     init?(_ arguments: some Sequence<String>) {
         var names: [String] = []
         var size = Scenario.Size.full
@@ -30,7 +28,7 @@ struct RunnerOptions {
         self.scenarios = Scenario.forBrokers(size)
         guard names.allSatisfy({ name in self.scenarios.contains { $0.name == name } }) else { return nil }
         if !names.isEmpty { self.scenarios.removeAll { !names.contains($0.name) } }
-        // Longer than NATS waits.
+        // NATS redelivers sooner than this.
         if size == .full, names.isEmpty { self.patience = .seconds(35) }
     }
 }

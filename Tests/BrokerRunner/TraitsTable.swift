@@ -1,6 +1,6 @@
 import Faults
 
-/// How brokers treat a client that does not acknowledge: a row a broker.
+/// A table of brokers: their behaviour towards a client that does not acknowledge.
 struct TraitsTable {
     private var lines = [
         "| broker | unacknowledged at most | sent again while connected | sent again after a reconnect | DUP |",

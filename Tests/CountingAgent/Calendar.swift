@@ -1,23 +1,23 @@
 import Glibc
 
-/// The calendar clock of this process, which a test may set while the process runs; setting the machine's would hit
-/// everybody on it.
+/// The calendar clock of this process, which a test may set while the process runs. Setting the machine's clock would
+/// affect all its users.
 ///
-/// The program defines `clock_gettime` itself, so that everything that is linked into it, the library before all, asks
-/// this one. Other clocks than the calendar are what they are.
+/// The program defines `clock_gettime` itself, so that all code linked into it calls this function, above all the
+/// library. Other clocks stay unchanged.
 enum Calendar {
     private typealias ClockGetTime = @convention(c) (clockid_t, UnsafeMutablePointer<timespec>) -> Int32
 
-    // Set once, before the agent's threads start; what it points to is changed by another process, eight aligned bytes
-    // at once.
+    // Set once, before the agent's threads start. Another process changes the value behind the pointer: eight aligned
+    // bytes in one write.
     nonisolated(unsafe) private static var ahead: UnsafePointer<Int64>?
 
     private static let original: ClockGetTime? = {
-        // RTLD_NEXT: the C library's, which this program's hides.
+        // RTLD_NEXT finds the C library's function, which this program's function hides.
         dlsym(UnsafeMutableRawPointer(bitPattern: -1), "clock_gettime").map { unsafeBitCast($0, to: ClockGetTime.self) }
     }()
 
-    /// Is ahead from now on by as many seconds as the file holds, in eight bytes.
+    /// Sets the clock ahead, from now on, by the seconds in the file (eight bytes).
     static func follow(_ path: String) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }

@@ -2,10 +2,11 @@ import Dispatch
 import Glibc
 import KiiPushCore
 
-// An agent for the fault tests: it appends the number in each message to a file, once before it works on the message
-// and once after, each line written through to the disk, so that a test can kill it at any moment and count.
+// An agent for the fault tests. It appends each message's number to a file before and after its work, and flushes each
+// line to the disk. So a test can kill the agent at any moment and count.
 //
-// Arguments are NAME=VALUE, see `Options`. The app key comes from KII_APP_KEY, the work from WORK_MIN_US and WORK_MAX_US.
+// Arguments are NAME=VALUE, see `Options`. The app key comes from KII_APP_KEY, the work from WORK_MIN_US and
+// WORK_MAX_US.
 
 @main
 struct CountingAgent {
@@ -24,12 +25,12 @@ struct CountingAgent {
         configuration.usesTLS = options.number("tls") == 1
         configuration.transport = options.number("websocket") == 1 ? .webSocket : .tcp
         configuration.keepAlive = .seconds(options.number("keepalive") ?? 60)
-        // Back at once: with the delays that are kind to a cloud, forty cuts would take an hour.
+        // Reconnects quickly: with the usual delays, which protect a cloud, forty cuts would take an hour.
         var reconnect = ReconnectPolicy.Configuration()
         reconnect.firstDelayAfterPeerLoss = .milliseconds(20)
         reconnect.baseDelay = .milliseconds(1)
         reconnect.maximumDelay = .milliseconds(20)
-        // A proxy that cuts again and again looks like another receiver.
+        // To the agent, a proxy that cuts often looks like another receiver.
         reconnect.firstDisputedDelay = .milliseconds(1)
         reconnect.maximumDisputedDelay = .milliseconds(20)
         if let files = options.number("files") {
@@ -54,16 +55,15 @@ struct CountingAgent {
         let running = Task { try await agent.run() }
         signal(SIGTERM, SIG_IGN)
         let stop = DispatchSource.makeSignalSource(signal: SIGTERM)
-        // On a queue of its own, and not the main actor's.
+        // The source has its own queue, not the main actor's.
         stop.setEventHandler { @Sendable in running.cancel() }
         stop.resume()
         try await running.value
         await runtime.shutdown()
-        // The stream of events goes on for as long as the agent is there.
+        // The stream of events continues as long as the agent exists.
         exit(0)
     }
 
-    /// Writes down what happened to the agent itself.
     private static func tell(_ events: AsyncStream<PushEvent>, to file: AppendedFile) async {
         for await event in events {
             switch event {

@@ -1,17 +1,16 @@
 import Glibc
 import KiiPushCore
 
-/// Counts, works, and fails or dies where the test wants it to.
+/// Counts messages, works, and fails or dies where the test asks for it.
 struct CountingHandler: RemoteNotificationHandler {
     private let log: AppendedFile
     private let work: ClosedRange<UInt64>
     private let poison: Int64?
     private let failsEvery: Int64?
     private let slow: (every: Int64, microseconds: UInt64)?
-    /// Where the slow messages leave a file each, so that the next process is not slow with them.
+    /// Prefix of the paths of marker files, one for each slow message, so that the next process is not slow with it.
     private let slowOnce: String?
     private let seed: UInt64
-    /// Completions that are never called.
     private let held: Locked<[FetchCompletion]>?
 
     init(log: AppendedFile, options: Options) {
@@ -32,12 +31,13 @@ struct CountingHandler: RemoteNotificationHandler {
         fetchCompletionHandler completion: FetchCompletion
     ) {
         let number = message.rawPayload["n"]?.int64 ?? -1
-        // Before the line in the log: whoever reads that may kill the process at once.
+        // The work is chosen before the line is logged, because a test may kill the process as soon as it reads the
+        // line.
         let work = self.microseconds(number, context)
         self.log.append("began \(number) \(context.messageID)\n")
         if let held { return held.withLock { $0.append(completion) } }
         if number == self.poison { kill(getpid(), SIGKILL) }
-        // The work in whose middle the process is killed.
+        // The test may kill the process during this sleep.
         usleep(useconds_t(work))
         if let every = self.failsEvery, number % every == 0, context.attempt == 1 {
             completion(.failed)
@@ -47,7 +47,7 @@ struct CountingHandler: RemoteNotificationHandler {
         completion(.newData)
     }
 
-    /// As random as a hash: the same for the same seed and message, whatever ran before.
+    /// A hash of the seed and the message, so that the result does not depend on earlier messages.
     private func microseconds(_ number: Int64, _ context: DeliveryContext) -> UInt64 {
         if let slow, number % slow.every == 0, self.isToBeSlow(number) { return slow.microseconds }
         var mixed = self.seed &+ UInt64(bitPattern: context.messageID) &* 0x9E37_79B9_7F4A_7C15

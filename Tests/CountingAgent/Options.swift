@@ -1,21 +1,21 @@
 import Glibc
 
-/// The program's arguments.
 struct Options: Sendable {
     private static let required = ["state", "log", "events", "url", "app", "ca", "inbox"]
     private static let optional = [
-        // Whether to use TLS (1), whether to use WebSocket (1), seconds of keepalive, handlers at once, the seed of the work's lengths.
+        // `tls` and `websocket` are on with 1. `keepalive` is in seconds, `handlers` is the number of concurrent
+        // handlers, and `seed` is the seed of the work's lengths.
         "tls", "websocket", "keepalive", "handlers", "seed",
-        // The message that kills the process; every how many messages one fails at first, or takes `slow-ms`, and the
-        // path of the files that say which have done so, where each is to do so once.
+        // `poison` is the message that kills the process. One in `fails` messages fails at first, one in `slow` takes
+        // `slow-ms`. With `slow-once`, the path of its marker files, each slow message is slow only once.
         "poison", "fails", "slow", "slow-ms", "slow-once",
-        // The file that says how many seconds the calendar is ahead.
+        // The file with the seconds by which the calendar is ahead.
         "calendar",
-        // Whether the inbox's commits are flushed (1, unless it is 0).
+        // Whether the inbox flushes its commits (default 1; 0 turns it off).
         "flushes",
-        // Whether handlers never answer (1), and a stop does not wait for them.
+        // With 1, handlers never answer, and a stop does not wait for them.
         "holds",
-        // Whether a program is started for each message (1); the most files that may be open.
+        // With 1, the agent starts a program for each message. `files` limits the number of open files.
         "programs", "files",
     ]
 
@@ -30,17 +30,16 @@ struct Options: Sendable {
         guard Options.required.allSatisfy({ self.values[$0] != nil }) else { return nil }
     }
 
-    /// One of the required ones.
+    /// A required argument.
     subscript(_ name: String) -> String { self.values[name] ?? "" }
 
-    /// One of the others.
+    /// An optional argument.
     func text(_ name: String) -> String? { self.values[name] }
 
     func number(_ name: String) -> Int? { self.values[name].flatMap { Int($0) } }
 }
 
-/// A file that lines are appended to and written through to the disk. What cannot be written ends the process, since
-/// nothing could be counted any more.
+/// A file to which lines are appended and flushed. A failed write ends the process, because the count would be wrong.
 struct AppendedFile: Sendable {
     private let descriptor: Int32
 

@@ -2,13 +2,13 @@ import Glibc
 import KiiPushActivation
 import KiiPushCore
 
-/// Has a program count each message, as `kii-push run --exec` does.
+/// Starts a program that counts each message, as `kii-push run --exec` does.
 final class SpawningHandler: RemoteNotificationHandler {
     private static let script = #"echo "began $NUMBER $ID" >>"$LOG"; echo "ended $NUMBER $ID" >>"$LOG""#
 
-    /// Each runs one program at a time.
+    /// Each activator runs one program at a time.
     private let activators: [Activator]
-    /// How many messages each of them has.
+    /// The number of messages of each activator.
     private let loads: Locked<[Int]>
     private let log: String
 

@@ -36,14 +36,14 @@ struct FaultRunner {
         for (reason, names) in leftOut {
             complain("script/faults: left out: \(names.joined(separator: ", ")); \(reason)")
         }
-        // What could not be tried has not passed.
+        // A scenario that could not be played has not passed.
         let isWhole = leftOut.isEmpty
         exit(problems.isEmpty && isWhole ? 0 : problems.isEmpty && getenv("CI") == nil ? 77 : 1)
     }
 
     private static func complain(_ text: String) {
         let bytes = Array("\(text)\n".utf8)
-        // Nobody reads it, then nobody does.
+        // A failed write to standard error is ignored.
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 }

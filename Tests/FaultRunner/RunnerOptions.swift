@@ -1,7 +1,6 @@
 import Faults
 import KiiPushCore
 
-/// What the command line asks for.
 struct RunnerOptions {
     static let usage = """
         usage: script/faults [--quick] [--seed N] [--transport tcp|websocket]
@@ -10,12 +9,10 @@ struct RunnerOptions {
         """
 
     private(set) var seed: UInt64 = 1
-    /// Whether our agent connects through a WebSocket.
     private(set) var usesWebSocket = false
-    /// The scenarios in their order, each with the client that it is played with; ours where none is named.
+    /// The scenarios in their order, each with its client; `nil` is this project's agent.
     private(set) var runs: [(Scenario, ReceiverKind?)] = []
 
-    /// `nil` when the arguments make no sense.
     init?(_ arguments: some Sequence<String>) {
         var size = Scenario.Size.full
         var names: [String] = []
@@ -39,7 +36,7 @@ struct RunnerOptions {
         }
         let scenarios = Scenario.all(size)
         guard names.allSatisfy({ name in scenarios.contains { $0.name == name } }) else { return nil }
-        // Beside other clients, what they can be put through as well.
+        // If other clients are named but no scenarios, the default is the scenarios that suit those clients.
         if names.isEmpty, !peers.isEmpty { names = Scenario.forPeers(size).map(\.name) }
         let isWanted = { (scenario: Scenario) in
             names.isEmpty || names.contains(scenario.name) || scenario.controlled.map(names.contains) ?? false

@@ -2,8 +2,8 @@ import Damage
 import TestSupport
 import Testing
 
-/// Whatever happens to the inbox's files, each message that was acknowledged is handled, waits, is a dead letter, or is told
-/// as lost: some of the damages of `script/damage`.
+/// Some of the damages of `script/damage`: after each, every acknowledged message is handled, waiting, a dead letter,
+/// or reported as lost.
 @Suite struct DamageTests {
     @Test func everyMessageIsAccountedFor() async throws {
         try await withTemporaryDirectory { directory in

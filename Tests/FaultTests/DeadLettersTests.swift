@@ -1,7 +1,7 @@
 import Faults
 import Testing
 
-/// A message that was given up on is a failure, unless it is one that has to be.
+/// A dead letter is a failure unless the scenario expects it.
 @Suite struct DeadLettersTests {
     private func letters(_ numbers: Int?...) -> DeadLetters {
         DeadLetters(numbers.map { .init(number: $0, reason: "crashed") })
@@ -15,7 +15,7 @@ import Testing
     @Test func anyOtherIsAProblem() {
         #expect(
             self.letters(7, 8).problems(expecting: [7], withoutNumber: 0) == ["message 8 was given up on: crashed"])
-        // The same one twice is another message with that number.
+        // A second dead letter with number 7 is another message.
         #expect(self.letters(7, 7).problems(expecting: [7], withoutNumber: 0).count == 1)
         #expect(self.letters().problems(expecting: [7], withoutNumber: 0) == ["message 7 is no dead letter"])
         #expect(self.letters(nil).problems(expecting: [], withoutNumber: 0).count == 1)

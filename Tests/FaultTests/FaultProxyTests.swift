@@ -5,9 +5,8 @@ import KiiPushEmulator
 import TestSupport
 import Testing
 
-/// The proxy does what it is told, and nothing else.
 @Suite struct FaultProxyTests {
-    /// A client's connection through a proxy to a broker that does as `script` says once it has sent CONNACK.
+    /// Connects a client through a proxy to a broker that runs `script` after its CONNACK.
     private func connected<Result: Sendable>(
         _ proxy: FaultProxy,
         broker script: @escaping @Sendable (FakeConnection) throws -> Void,
@@ -26,7 +25,7 @@ import Testing
                 PlainClient(port: proxy.port, clientID: "c", cleanSession: false, username: "u", password: "p"))
         }
         try await played
-        // What the proxy's thread was about to note is noted.
+        // Waits until the proxy's thread has recorded all packets.
         await proxy.change { _ in }
         return result
     }
@@ -88,7 +87,7 @@ import Testing
             }
             #expect(throws: TestFailure.self) { try client.nextMessage() }
         }
-        // The receiver has said it, though the broker never heard.
+        // The receiver has sent the PUBACK, though the broker never got it.
         #expect(proxy.traffic.acknowledged == [1, 2])
     }
 
@@ -126,7 +125,7 @@ import Testing
         #expect(proxy.traffic.deliveries[7]?.map(\.serial) == [41, 42])
     }
 
-    /// What the receiver said before it died counts, though the broker may never hear it.
+    /// A PUBACK that the receiver sent before its death counts, even if the broker never gets it.
     @Test func whatIsLeftUnacknowledgedIsKnownAtTheEnd() async throws {
         let proxy = try FaultProxy()
         defer { proxy.stop() }
@@ -149,12 +148,12 @@ import Testing
     @Test(arguments: [10, 11]) func bytesThatCannotBeReadAreCounted(limit: Int) async throws {
         let proxy = try FaultProxy()
         defer { proxy.stop() }
-        // CONNACK can be read.
+        // The limit leaves room for the CONNACK.
         let rule = await proxy.arm(ByteRule(bytes: limit, .reset))
         try await self.connected(proxy) { broker in
-            // So that the client has read CONNACK.
+            // The PUBACK shows that the client has read CONNACK.
             #expect(try broker.receiveAcknowledgements(1) == [1])
-            // No packet begins so.
+            // No packet begins with these bytes.
             try broker.send(bytes: [UInt8](repeating: 0, count: 10))
             if limit == 10 { #expect(throws: FakeConnection.Closed.self) { try broker.receive() } }
         } client: { client in
@@ -191,13 +190,12 @@ import Testing
         let (isDead, isSaid) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let (acknowledged, end) = AsyncStream<Void>.makeStream()
         async let messages = {
-            // Also where nothing came of it.
+            // The stream also ends if the script fails.
             defer { end.finish() }
             return try await self.connected(proxy) { broker in
                 #expect(try broker.receiveAcknowledgements(1) == [8])
                 end.finish()
                 isDead.wait()
-                // Sent, and then closed.
                 try broker.send(.message(1, packetID: 1))
                 isSaid.signal()
             } client: { client in

@@ -2,7 +2,7 @@ import Faults
 import Foundation
 import Testing
 
-/// `Documentation/faults.md` has every scenario, in its own words, and what was measured.
+/// `Documentation/faults.md` has every scenario with its description and its measurements.
 @Suite struct FaultsPageTests {
     private static func rows() throws -> [[String]] {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -18,7 +18,7 @@ import Testing
         #expect(described == Scenario.all(.full).map { ["`\($0.name)`", $0.summary] })
     }
 
-    /// But where messages have to be lost.
+    /// Only scenarios that have to lose messages may lose some.
     @Test func everyScenarioWasMeasuredAndLostNothing() throws {
         let rows = try Self.rows()
         let start = try #require(rows.firstIndex { $0.first == "scenario" && $0.count == 9 })

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `script/fleet`, small.
+/// A small run of `script/fleet`.
 @Suite struct FleetTrialTests {
     @Test func nothingIsLostWhileGatewaysDie() async throws {
         let runner = productsDirectory.appending(path: "kii-push-fleet").path

@@ -3,10 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Nothing outlives a runner that is ended, as `timeout` and Ctrl-C do.
+/// A runner that `timeout` or Ctrl-C ends leaves no process behind.
 @Suite struct InterruptTests {
-    /// Whether a process is there and not dead, waited for by nobody yet. Its command line would not tell: it is empty for
-    /// a moment when the process begins.
+    /// Whether a process exists and is no zombie. Its command line would not show that: it is empty for a moment at the
+    /// start.
     private static func isRunning(_ pid: Int32) -> Bool {
         guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
             let end = text.lastIndex(of: ")")
@@ -14,7 +14,7 @@ import Testing
         return !text[end...].hasPrefix(") Z")
     }
 
-    /// The programs whose files are in `folder`, whoever started them: receivers, and what makes a disk.
+    /// All programs with files in `folder`: receivers, and the programs of a disk.
     private static func programs(
         _ names: [String] = ["CountingAgent", "nbdfuse", "nbdkit"], in folder: String
     ) -> [Int32] {
@@ -26,7 +26,6 @@ import Testing
         }
     }
 
-    /// The loop devices whose files are in `folder`.
     private static func loopDevices(in folder: String) -> [String] {
         let devices = (try? FileManager.default.contentsOfDirectory(atPath: "/sys/block")) ?? []
         return devices.filter { device in
@@ -37,7 +36,7 @@ import Testing
 
     @Test(arguments: [SIGTERM, SIGINT])
     func theReceiverEndsWithItsRunner(signal: Int32) async throws {
-        // All of the scenarios, which is more than minutes.
+        // All scenarios take more than minutes, so the signal comes while they run.
         try await self.interrupt([], by: signal)
     }
 
@@ -53,7 +52,7 @@ import Testing
             let runner = try ChildProgram(
                 [productsDirectory.appendingPathComponent("kii-push-faults").path] + scenarios,
                 environment: ProcessInfo.processInfo.environment.merging(["TMPDIR": folder]) { $1 })
-            // Not in a task: where all tests run at once, one may wait for its turn until the scenarios are through.
+            // A thread, because a task could wait for its turn until the scenarios are over if all tests run at once.
             let status = try await onThread {
                 while Self.programs(["CountingAgent"], in: folder).isEmpty {
                     guard Self.isRunning(runner.processID) else { throw TestFailure(runner.errors.all()) }
@@ -63,7 +62,8 @@ import Testing
                 return runner.wait()
             }
             #expect(status == 128 + signal)
-            // Gone, or about to be: they were killed before their parent ended. Another may have been started since.
+            // The kernel may still be ending processes that were killed before their parent ended. A process may also
+            // have started since.
             let deadline = ContinuousClock.now + .seconds(600)
             while !Self.programs(in: folder).isEmpty || !Self.loopDevices(in: folder).isEmpty,
                 ContinuousClock.now < deadline
@@ -72,7 +72,6 @@ import Testing
             }
             #expect(Self.programs(in: folder).isEmpty)
             #expect(Self.loopDevices(in: folder).isEmpty)
-            // Not to be left behind where this fails.
             for pid in Self.programs(in: folder) { kill(pid, SIGKILL) }
         }
     }

@@ -1,7 +1,7 @@
 import Faults
 import Testing
 
-/// The harness sees a loss where there is one: `mosquitto_sub` acknowledges what it has only written to a pipe.
+/// The harness detects a loss: `mosquitto_sub` acknowledges messages that it has only written to a pipe.
 @Suite struct PeerTests {
     private static let worker = """
         mosquitto_sub -h "$1" -p "$2" -i "$3" -t "$4" -u "$5" -P "$MQTT_PASSWORD" -q 1 -c | while read -r line; do
@@ -17,7 +17,7 @@ import Testing
         let scenario = try #require(Scenario.forPeers(.quick).first { $0.name == "kill" })
         let peer = ReceiverKind.peer(
             "mosquitto_sub | worker", program: "bash", arguments: ["-c", Self.worker, "worker"],
-            // With the machine busy the worker may stand still.
+            // On a busy machine the worker may stand still for a while.
             patience: .seconds(60))
         let outcome = try await scenario.run(with: peer, seed: 1)
         #expect(outcome.lost > 0)

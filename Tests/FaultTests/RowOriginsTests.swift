@@ -2,11 +2,11 @@ import Faults
 import KiiPushCore
 import Testing
 
-/// A row of the inbox is traced to the message that it was made of.
 @Suite struct RowOriginsTests {
     private let start = Timestamp(millisecondsSinceEpoch: 1000)
 
-    /// Two connections that both count from 1; the second one brings serial 12 again, under another identifier.
+    /// Both connections count packet identifiers from 1. The second one delivers serial 12 again, under another
+    /// identifier.
     private var traffic: Traffic {
         var traffic = Traffic()
         let first = traffic.connected(at: self.start)
@@ -35,7 +35,7 @@ import Testing
         #expect(RowOrigins.serials(of: rows, in: self.traffic) == ["1": 11, "2": 12, "3": 12, "4": 13])
     }
 
-    /// An agent that took 13 for a repetition of 12 has three rows: no one of them stands for 13.
+    /// The agent took serial 13 for a repetition of 12, so none of its three rows stands for 13.
     @Test func whatWasSwallowedHasNoRow() {
         let rows = [self.row(1, 1, 900, at: 1001), self.row(2, 2, 900, at: 1001), self.row(3, 1, 903, at: 1055)]
         #expect(Set(RowOrigins.serials(of: rows, in: self.traffic).values) == [11, 12])
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func aRowOfNothingHasNoMessage() {
-        // An identifier, a number and a time that nothing came with.
+        // No message was delivered with this identifier, number and time.
         #expect(RowOrigins.serials(of: [self.row(1, 3, 900, at: 1001)], in: self.traffic) == [:])
         #expect(RowOrigins.serials(of: [self.row(1, number: 2, 1, 900, at: 1001)], in: self.traffic) == [:])
         #expect(RowOrigins.serials(of: [self.row(1, 1, 900, at: 999)], in: self.traffic) == [:])

@@ -1,9 +1,10 @@
 import Faults
 import Testing
 
-// A message that the broker delivered is handled, whatever happens: the scenarios of `script/faults`, small.
+// Small runs of the scenarios of `script/faults`: every message that the broker delivered is handled.
 
-/// Those whose disk only a runner can be trusted with, which takes it along wherever it ends: `.ci/run` plays them.
+/// Scenarios with a disk that would outlive a crashed test process. Only `.ci/run` plays them, with a runner that ends
+/// its disk however the runner ends.
 private let mounting = ["power", "power-normal"]
 
 private func expectNothingLost(_ outcome: Outcome) {
@@ -25,7 +26,7 @@ private func expectNothingLost(_ outcome: Outcome) {
     }
 }
 
-/// Kills, cuts and the broker's death, with the agent behind a WebSocket.
+/// Kills, cuts and broker deaths, with the agent behind a WebSocket.
 @Suite struct WebSocketScenarioTests {
     @Test(arguments: ["kill", "tls", "cut", "split", "broker"])
     func nothingIsLost(name: String) async throws {
@@ -34,7 +35,7 @@ private func expectNothingLost(_ outcome: Outcome) {
     }
 }
 
-/// The scenarios of `script/brokers` with the broker that is there: a mosquitto with settings of its own choosing.
+/// The scenarios of `script/brokers` with the installed mosquitto, which has default settings.
 @Suite struct BrokerScenarioTests {
     @Test(arguments: Scenario.forBrokers(.quick).map(\.name))
     func nothingIsLost(name: String) async throws {

@@ -3,7 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is lost is counted as lost, and a duplicate gets the cause that it has.
 @Suite struct TallyTests {
     private func tally(_ lines: String, sent: [Int: Int], _ traffic: Traffic = .init()) async throws -> Tally {
         try await withTemporaryDirectory { directory in
@@ -18,7 +17,7 @@ import Testing
     @Test func whatIsNeitherHandledNorDeadIsLost() async throws {
         var tally = try await self.tally(
             "began 1 11\nended 1 11\nbegan 2 12\nbegan 3 13\nended 3 13", sent: [1: 1, 2: 1, 3: 1, 4: 1])
-        // 2 was begun only, and the line of 3 is not whole.
+        // Message 2 was only begun, and the line of message 3 is incomplete.
         #expect(tally.missing == [2: 1, 3: 1, 4: 1])
         #expect(tally.lost == 3)
         #expect(tally.lostByBroker == 0)
@@ -35,12 +34,12 @@ import Testing
         var tally = try await self.tally("", sent: [1: 1, 2: 1, 3: 1], traffic)
         #expect(tally.lost == 3)
         tally.brokerWasKilled = true
-        // 1 was acknowledged, and is ours to answer for.
+        // The receiver acknowledged message 1 and is responsible for it.
         #expect(tally.lost == 1)
         #expect(tally.lostByBroker == 2)
     }
 
-    /// Three messages with equal bytes: the first one comes again and is handled again, the second one never is.
+    /// Three messages with equal bytes: the first is redelivered and handled twice, the second is never handled.
     @Test func aDuplicateHidesNoLossAmongEqualMessages() async throws {
         var tally = try await self.tally("ended 1 5\nended 1 5\nended 1 6\nended 1 7\n", sent: [1: 3])
         tally.serials = ["5": 1, "6": 1, "7": 3]
@@ -50,7 +49,7 @@ import Testing
         tally.serials["6"] = 2
         #expect(tally.lost == 0)
         #expect(tally.duplicates == [.answerNotStored: 1])
-        // Nothing shows which one this is.
+        // Without a serial, the message is indistinguishable from the others.
         tally.serials["7"] = nil
         #expect(tally.lost == 1)
     }
@@ -67,10 +66,10 @@ import Testing
         #expect(tally.duplicates == [.answerNotStored: 3])
     }
 
-    /// A message that was handled twice under these IDs, and came first with packet identifier 7.
+    /// A message that was handled twice under these IDs. Its first delivery had packet identifier 7.
     struct Duplicate: Sendable {
         var ids: [Int]
-        /// How it came once more, if it did.
+        /// The second delivery, if any.
         var second: (packetID: UInt16, isMarked: Bool)?
         var cause: DuplicateCause
     }
@@ -80,7 +79,7 @@ import Testing
         Duplicate(ids: [5, 6], second: (7, true), cause: .redelivered),
         Duplicate(ids: [5, 6], second: (8, true), cause: .renumbered),
         Duplicate(ids: [5, 6], second: (8, false), cause: .withoutDUP),
-        // A receiver without IDs of its own.
+        // A receiver without its own IDs.
         Duplicate(ids: [0, 0], second: (7, true), cause: .redelivered),
         Duplicate(ids: [0, 0], second: nil, cause: .answerNotStored),
     ])
@@ -118,7 +117,7 @@ import Testing
         let (first, second) = (traffic.connected(), traffic.connected())
         traffic.delivered(1, packetID: 7, isMarkedDuplicate: false, connection: first)
         traffic.acknowledged(packetID: 8, connection: first)
-        // That of an earlier connection.
+        // A PUBACK for a message of an earlier connection.
         traffic.acknowledged(packetID: 7, connection: second)
         traffic.acknowledged(packetID: 7, connection: first)
         traffic.acknowledged(packetID: 7, connection: first)

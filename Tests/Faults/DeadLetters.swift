@@ -1,7 +1,6 @@
-/// Messages that were given up on. Each that a scenario does not expect is a failure: it was good.
+/// Dead letters. One that the scenario does not expect is a failure.
 package struct DeadLetters: Sendable {
     package struct Letter: Sendable {
-        /// The number in the payload, where it has one.
         package var number: Int?
         package var reason: String
 
@@ -17,11 +16,11 @@ package struct DeadLetters: Sendable {
 
     package func count(of number: Int) -> Int { self.letters.count { $0.number == number } }
 
-    /// What is there beside the expected ones, and what of them is not.
+    /// Describes unexpected dead letters, and expected ones that are missing.
     ///
     /// - Parameters:
-    ///   - numbers: of messages that have to be dead letters.
-    ///   - withoutNumber: how many have none.
+    ///   - numbers: the messages that have to be dead letters.
+    ///   - withoutNumber: the expected count of dead letters without a number.
     package func problems(expecting numbers: Set<Int>, withoutNumber: Int) -> [String] {
         var problems: [String] = []
         var (left, unnumbered) = (numbers, 0)
@@ -32,7 +31,7 @@ package struct DeadLetters: Sendable {
             }
             if left.remove(number) == nil { problems.append("message \(number) was given up on: \(letter.reason)") }
         }
-        // One tells as much as a thousand.
+        // A few examples are enough.
         if problems.count > 5 { problems[5...] = ["\(problems.count - 5) more messages were given up on"] }
         for number in left.sorted() { problems.append("message \(number) is no dead letter") }
         if unnumbered != withoutNumber {

@@ -1,4 +1,4 @@
-/// Why a scenario could not be carried out. What it found is no error but its outcome.
+/// The reason why a scenario could not be played. Losses and other results are in ``Outcome``.
 package struct FaultError: Error, CustomStringConvertible {
     package let description: String
 

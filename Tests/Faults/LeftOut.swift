@@ -1,4 +1,4 @@
-/// Why a scenario cannot be played here at all. That is no outcome: nothing was tried.
+/// The reason why a scenario cannot be tried here. Such a scenario has no ``Outcome``.
 package struct LeftOut: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,22 +1,22 @@
-/// What came out of one scenario: one row of the table.
+/// The result of one scenario: a row of the table.
 package struct Outcome: Sendable {
     package var scenario: String
     package var receiver: String
-    /// Messages that the broker had acknowledged to their sender.
+    /// Number of messages that the broker acknowledged to their sender.
     package var messages: Int
-    /// What was done, in words.
     package var faults: String
-    /// Neither handled nor kept as a dead letter, though the receiver had it, or nothing happened to the broker.
+    /// Messages neither handled nor kept as dead letters, although the receiver acknowledged them or the broker was
+    /// never killed.
     package var lost = 0
-    /// Never acknowledged by the receiver, and gone with a broker that was killed.
+    /// Messages that the receiver never acknowledged, lost with a killed broker.
     package var lostByBroker = 0
-    /// How often a message was handled that had been handled before, by cause.
+    /// Number of repeated handlings, by cause.
     package var duplicates: [DuplicateCause: Int] = [:]
     package var deadLetters = 0
     package var duration: Duration = .zero
-    /// What else the scenario asked for and did not get.
+    /// Other expectations of the scenario that failed.
     package var problems: [String] = []
-    /// Whether it shows that a loss is seen.
+    /// Whether the scenario has to lose messages, which shows that losses are detected.
     package var hasToLose = false
 
     package init(scenario: String, receiver: String, messages: Int, faults: String) {
@@ -26,7 +26,7 @@ package struct Outcome: Sendable {
         self.faults = faults
     }
 
-    /// What is not as promised; empty when everything is.
+    /// The broken promises; empty if there are none.
     package var failures: [String] {
         if self.lost > 0, !self.hasToLose { return ["\(self.lost) lost"] + self.problems }
         if self.lost == 0, self.hasToLose { return ["nothing was lost, and had to be"] + self.problems }
@@ -34,14 +34,13 @@ package struct Outcome: Sendable {
     }
 }
 
-/// Why a message was handled more than once.
 package enum DuplicateCause: String, Sendable, Hashable, CaseIterable {
-    /// The process ended between the work and the storing of its answer.
+    /// The process ended after the work, and before the answer was stored.
     case answerNotStored = "answer not stored"
-    /// Two messages as far as anyone can tell: the second one came without DUP.
+    /// The second delivery had no DUP, so nobody could tell that it is the same message.
     case withoutDUP = "came without DUP"
-    /// A redelivery under another packet identifier.
+    /// A redelivery with another packet identifier.
     case renumbered = "renumbered"
-    /// A redelivery that was handled again.
+    /// A redelivery with the same packet identifier.
     case redelivered = "redelivered"
 }

@@ -1,10 +1,9 @@
 import TestSupport
 
-/// The one table: a row a scenario and receiver.
+/// The table of results, with a row for each scenario and receiver.
 package struct OutcomeTable {
     private var table: MarkdownTable
 
-    /// - Parameter receiver: the title of the column with the outcomes' receivers.
     package init(receiver: String = "receiver") {
         self.table = MarkdownTable([
             "scenario", receiver, "messages", "faults", "lost", "lost by broker", "duplicated", "dead letters", "time",
@@ -19,7 +18,6 @@ package struct OutcomeTable {
         ])
     }
 
-    /// As a table of Markdown.
     package var text: String { self.table.text }
 
     private static func duplicates(_ outcome: Outcome) -> String {

@@ -1,14 +1,14 @@
-/// Counts what became of messages, from the receiver's log, the proxy's notes and, where it is ours, the inbox.
+/// Counts the results of messages from the receiver's log, the proxy's record and, for this project's agent, the inbox.
 package struct Tally {
-    /// By number, how many messages the broker had acknowledged to the sender.
+    /// Number of messages that the broker acknowledged to their sender, by message number.
     package var sent: [Int: Int]
     package var log: HandledLog
     package var traffic: Traffic
-    /// By what the receiver calls a message, which of the equal ones it is (``RowOrigins``). Of messages with one number
-    /// only these count as handled: two handlings may be one message twice.
+    /// Serials of the handled messages (``RowOrigins``), by the receiver's ID. If several messages share a number, only
+    /// those with a serial count as handled, because two handlings may be of one message.
     package var serials: [String: Int] = [:]
     package var dead = DeadLetters()
-    /// Whether the broker was killed, so that what it had and nobody acknowledged may be gone.
+    /// Whether the broker was killed, so that it may have lost unacknowledged messages.
     package var brokerWasKilled = false
 
     package init(sent: [Int: Int], log: HandledLog, traffic: Traffic) {
@@ -17,7 +17,7 @@ package struct Tally {
         self.traffic = traffic
     }
 
-    /// How many messages are neither handled nor dead letters, by number.
+    /// Number of messages that are neither handled nor dead letters, by message number.
     package var missing: [Int: Int] {
         var missing: [Int: Int] = [:]
         for (number, count) in self.sent {
@@ -27,14 +27,13 @@ package struct Tally {
         return missing
     }
 
-    /// Lost although the receiver had it, or although nothing happened to the broker.
+    /// Messages lost although the receiver acknowledged them or the broker was never killed.
     package var lost: Int {
         self.missing.filter { !self.brokerWasKilled || self.traffic.acknowledged.contains($0.key) }.values.reduce(0, +)
     }
 
     package var lostByBroker: Int { self.missing.values.reduce(0, +) - self.lost }
 
-    /// How often a message was handled that had been handled before, by cause.
     package var duplicates: [DuplicateCause: Int] {
         var causes: [DuplicateCause: Int] = [:]
         for (number, count) in self.sent {
@@ -56,7 +55,7 @@ package struct Tally {
         return self.sent[number] == 1 ? min(1, endings.count) : Set(endings.keys.compactMap { self.serials[$0] }).count
     }
 
-    /// Counts how often one message was handled again. A receiver without IDs of its own calls each 0.
+    /// Counts the repeated handlings of one message. A receiver without its own IDs uses the ID 0 for each.
     private func count(
         _ endings: [String: Int], _ deliveries: [Traffic.Delivery], into causes: inout [DuplicateCause: Int]
     ) {
@@ -66,7 +65,6 @@ package struct Tally {
         if redelivered > 0 { causes[self.cause(deliveries), default: 0] += redelivered }
     }
 
-    /// Why one message was handled under several IDs.
     private func cause(_ deliveries: [Traffic.Delivery]) -> DuplicateCause {
         if deliveries.count(where: { !$0.isMarkedDuplicate }) > 1 { return .withoutDUP }
         return Set(deliveries.map(\.packetID)).count > 1 ? .renumbered : .redelivered

@@ -4,17 +4,16 @@ import Glibc
 import KiiPushCore
 import TestSupport
 
-/// Stands between a gateway and the database, and can lose everything, as a network does that is cut: neither side hears of
-/// it.
+/// A relay between a gateway and its database. It can stop passing data, as a cut network does: neither side notices.
 final class DatabaseRelay: Sendable {
-    /// Where the gateway finds it.
+    /// The folder of the socket that the gateway connects to.
     let directory: String
     private let target: Locked<String>
     private let isCut = Monitor(false)
     private let listener: Int32
 
     /// - Parameters:
-    ///   - directory: is made, and holds the socket.
+    ///   - directory: the folder of the relay's socket, which is made here.
     ///   - target: the folder of the database's socket.
     init(in directory: String, to target: String) throws {
         self.directory = directory
@@ -31,7 +30,7 @@ final class DatabaseRelay: Sendable {
         }.detach()
     }
 
-    /// Loses everything until ``mend()``.
+    /// Stops passing data until ``mend()``.
     func cut() { self.isCut.withLock { $0 = true } }
 
     func mend() {
@@ -39,7 +38,7 @@ final class DatabaseRelay: Sendable {
         self.isCut.signalAll()
     }
 
-    /// Where connections lead from now on; those that stand go on.
+    /// Changes the target of new connections. Existing ones stay.
     func lead(to target: String) { self.target.withLock { $0 = target } }
 
     private func waitWhileCut() { self.isCut.wait { $0 ? .sleep(until: nil) : .leave(()) } }
@@ -74,12 +73,11 @@ final class DatabaseRelay: Sendable {
             }
             guard sent == count else { break }
         }
-        // The other direction ends as well.
+        // Ends the other direction as well.
         shutdown(source, Int32(SHUT_RDWR))
         shutdown(destination, Int32(SHUT_RDWR))
     }
 
-    /// The address of PostgreSQL's socket in a folder.
     private static func withAddress(_ directory: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Bool) -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

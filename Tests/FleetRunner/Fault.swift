@@ -1,4 +1,3 @@
-/// What a trial does to a fleet.
 enum Fault: String, CaseIterable, Sendable {
     case kill, freeze, cut, leave, crash, away, broker, failover
 
@@ -15,8 +14,7 @@ enum Fault: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether one of the gateways is hit.
     var isOfAGateway: Bool { [.kill, .freeze, .cut, .leave].contains(self) }
-    /// Whether the gateway that is hit has to find that others have taken over.
+    /// Whether the hit gateway has to notice that other gateways have taken over its shards.
     var isFencing: Bool { [.freeze, .cut].contains(self) }
 }

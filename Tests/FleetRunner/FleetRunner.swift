@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-// Gateways of one fleet that are killed, frozen, stopped and started while pushes come, and a count of every message.
-// `script/fleet` builds and calls it. With `gateway` as its first argument it is one of the gateways.
+// Kills, freezes, stops and starts gateways of one fleet while pushes come, and counts every message. `script/fleet`
+// builds and calls this program. With `gateway` as its first argument it is one of the gateways.
 
 @main
 struct FleetRunner {

@@ -8,10 +8,11 @@ import KiiPushPostgres
 import SeededNumbers
 import TestSupport
 
-/// Gateways in processes of their own, one database, one emulator, and pushes to all agents all the time.
+/// A trial with gateways in separate processes, one database, one emulator, and a steady stream of pushes to all
+/// agents.
 final class FleetTrial: Sendable {
     private let options: TrialOptions
-    /// At which gateway each agent was connected last.
+    /// The gateway at which each agent was last connected.
     private let ready = Locked<[String: Int]>([:])
     private let topic = Topic("news")
 
@@ -42,7 +43,7 @@ final class FleetTrial: Sendable {
             }
             self.say("waiting for \(self.options.agents) agents")
             try await self.until(minutes: 10) { self.ready.withLock { $0.count } == self.options.agents }
-            // An agent that is connected may not be subscribed yet.
+            // A connected agent may not be subscribed yet.
             try await Task.sleep(for: .seconds(3))
             let (sent, isOver, topic) = (Locked(0), Locked(false), self.topic)
             // About 400 messages a second.
@@ -59,10 +60,11 @@ final class FleetTrial: Sendable {
             var random = SeededGenerator(seed: self.options.seed)
             var menu = self.options.faults
             let end = ContinuousClock.now + .seconds(self.options.seconds)
-            // Each of them once at least.
+            // Each fault comes at least once.
             while !menu.isEmpty, ContinuousClock.now < end || menu.contains(where: { outcome.faults[$0] == nil }) {
                 try await Task.sleep(for: .seconds(5))
-                // Each kind in turn, of a gateway that chance names. There is one standby.
+                // The faults come in turn, each at a random gateway. Only one failover is possible, because there is
+                // one standby.
                 let fault = menu.removeFirst()
                 if fault != .failover { menu.append(fault) }
                 let place = Int.random(in: places.indices, using: &random)
@@ -71,7 +73,7 @@ final class FleetTrial: Sendable {
                 switch fault {
                 case .crash: try await database.server.crash()
                 case .away:
-                    // Longer than the lease, and the time that agents have to stop.
+                    // Longer than the lease plus the time that agents have to stop.
                     for place in places { place.relay.cut() }
                     try await Task.sleep(for: .seconds(16))
                     for place in places { place.relay.mend() }
@@ -82,7 +84,7 @@ final class FleetTrial: Sendable {
                     try await Task.sleep(for: .seconds(8))
                     Glibc.kill(broker.pid, SIGCONT)
                 case .kill, .freeze, .cut, .leave:
-                    // One that waits for its name has no lease to lose.
+                    // A gateway that waits for its name has no lease to lose.
                     if fault.isFencing {
                         try await self.until(minutes: 2) { try await database.areAllAlive(places.count) }
                     }
@@ -125,7 +127,6 @@ final class FleetTrial: Sendable {
         self.options.faults.contains(.failover) ? try await server.makeStandby() : nil
     }
 
-    /// Ends a gateway's process in one way or another.
     private func hit(_ place: inout TrialPlace, _ fault: Fault, _ outcome: inout TrialOutcome) async throws {
         guard place.process.isRunning else {
             return outcome.unexpected.append("status \(try await self.status(of: place.process)) before \(fault.title)")
@@ -162,7 +163,7 @@ final class FleetTrial: Sendable {
         }
     }
 
-    /// How it ends. One that goes on for longer is stopped.
+    /// The exit status. A process that outlives the limit is stopped.
     private func status(of process: ChildProgram, within limit: Duration = .seconds(600)) async throws -> Int32 {
         async let _: Void = {
             try? await Task.sleep(for: limit)
@@ -182,7 +183,7 @@ final class FleetTrial: Sendable {
     private func say(_ text: String) { FileHandle.standardError.write(Data("script/fleet: \(text)\n".utf8)) }
 }
 
-/// A process that is to be running, whatever happens to it.
+/// A gateway's process, which the trial restarts after each fault.
 private struct TrialPlace {
     var process: ChildProgram
     let words: [String]

@@ -5,8 +5,8 @@ import Glibc
 import KiiPushCore
 import KiiPushPostgres
 
-/// One gateway: it appends a line to a file for each message that a handler gets, has a row written with each answer, and
-/// says on standard output which agents are ready.
+/// One gateway of the trial. It appends a line to a file for each message that a handler gets, and writes a row with
+/// each answer. It prints the agents that are ready.
 struct Gateway {
     private let runtime: PushRuntime
     private let log: Int32
@@ -20,7 +20,7 @@ struct Gateway {
             .postgres(words[1]), gateway: words[0], configuration: .init(stateDirectory: words[3]))
     }
 
-    /// - Returns: the exit status: 75 where others have taken over.
+    /// - Returns: the exit status: 75 if other gateways have taken over.
     func run() async throws -> Int32 {
         let handler = LoggingHandler(log: self.log)
         let receiving = Task { [runtime] in

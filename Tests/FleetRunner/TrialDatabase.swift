@@ -2,7 +2,6 @@
 import KiiPushCore
 import TestSupport
 
-/// The database of a trial, and the standby that takes its place.
 final class TrialDatabase: Sendable {
     private struct Servers {
         var present: PostgresServer
@@ -25,7 +24,7 @@ final class TrialDatabase: Sendable {
     @discardableResult
     func run(_ sql: String) async throws -> String { try await self.server.run(sql, in: self.name) }
 
-    /// Whether so many gateways live and have shards.
+    /// Whether this many gateways are alive and have shards.
     func areAllAlive(_ count: Int) async throws -> Bool {
         try await self.run(
             """
@@ -34,7 +33,7 @@ final class TrialDatabase: Sendable {
             """) == "\(count)\n"
     }
 
-    /// The server ends as a machine does that is lost, and the standby takes its place.
+    /// Ends the server as a lost machine would, and promotes the standby.
     func failOver(_ relays: [DatabaseRelay]) async throws {
         let (lost, standby) = self.servers.withLock { ($0.present, $0.standby.take()) }
         guard let standby else { throw TestFailure("there is no standby") }

@@ -1,4 +1,3 @@
-/// What the command line asks for.
 struct TrialOptions {
     static let usage =
         "usage: script/fleet [--agents N] [--gateways N] [--seconds N] [--seed N] [--only FAULT,...]\n"
@@ -11,7 +10,6 @@ struct TrialOptions {
     private(set) var seed: UInt64 = 1
     private(set) var faults = Fault.allCases
 
-    /// `nil` when the arguments make no sense.
     init?(_ arguments: some Sequence<String>) {
         var rest = Array(arguments)[...]
         while let argument = rest.popFirst() {

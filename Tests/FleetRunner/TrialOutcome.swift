@@ -3,9 +3,9 @@ import Foundation
 import KiiPushCore
 import TestSupport
 
-/// What the handlers of all gateways got: a line for each time.
+/// The log of all gateways' handlers: a line for each handling.
 struct HandledLines {
-    /// How often, by agent and number.
+    /// Number of handlings, by agent and message number.
     private(set) var counts: [Substring: Int] = [:]
     private let text: String
 
@@ -15,25 +15,25 @@ struct HandledLines {
     }
 }
 
-/// What came of a trial.
 struct TrialOutcome {
     let agents: Int
     var faults: [Fault: Int] = [:]
-    /// How many gateways that were frozen, or cut off, ended since others had taken over.
+    /// Number of frozen or cut-off gateways that ended because others had taken over.
     var fenced: [Fault: Int] = [:]
-    /// From the death of a gateway until all its agents were connected again.
+    /// Longest time from the death of a gateway until all its agents were connected again.
     var longestTakeover = Duration.zero
-    /// Ends of gateways that nobody has asked for.
+    /// Ends of gateways that the trial did not cause.
     var unexpected: [String] = []
-    /// How many gateways that were to stop have handed over.
+    /// Number of stopped gateways that handed over their shards.
     var handedOver = 0
     var pushes = 0
     var handled = 0
     var twice = 0
-    /// How many rows the handlers have written with their answers, and of how many messages.
+    /// Number of rows that the handlers wrote with their answers; ``counted`` is the number of different messages among
+    /// them.
     var rows = 0
     var counted = 0
-    /// How many the database holds that no handler has finished.
+    /// Number of rows in the database that no handler has finished.
     var unhandled = 0
 
     init(agents: Int) { self.agents = agents }
@@ -54,7 +54,7 @@ struct TrialOutcome {
     }
 
     var lost: Int { self.pushes * self.agents - self.handled }
-    /// Most of those that are frozen have shards then, and have to be fenced.
+    /// Most frozen gateways have shards, so at least one of each fencing fault has to be fenced.
     var isGood: Bool {
         let isFencing = self.faults.keys.allSatisfy { !$0.isFencing || self.fenced[$0] != nil }
         return self.lost == 0 && self.unhandled == 0 && self.pushes > 0 && isFencing && self.unexpected.isEmpty

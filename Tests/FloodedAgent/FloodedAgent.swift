@@ -1,12 +1,12 @@
 import Glibc
 import KiiPushCore
 
-// An agent in a process of its own, so that a test can look at the memory that it takes while a broker floods it, and send
-// it signals. It receives from the fake broker that the state directory names, says when a handler holds a message and with
-// which status it would exit, and then does nothing.
+// An agent in a separate process, so that a test can measure its memory while a broker floods it, and can send it
+// signals. It receives from the fake broker in the state directory. It reports when a handler holds a message, and its
+// exit status; then it idles.
 //
-// Arguments: the state directory; `memory` or `file` for the inbox; `answers`, or `holds` if no handler ever answers; the
-// most that the inbox file may grow to in bytes, or 0.
+// Arguments: the state directory; `memory` or `file` for the inbox; `answers`, or `holds` if no handler ever answers;
+// the limit of the inbox file in bytes, or 0.
 
 struct FloodedHandler: RemoteNotificationHandler {
     let holds: Bool
@@ -31,7 +31,7 @@ struct FloodedAgent {
         settings.environment.connectTimeout = .seconds(600)
         settings.environment.handlerDeadline = .seconds(600)
         settings.shutdownGrace = .seconds(600)
-        // A broker that never answers PINGREQ is kept.
+        // Keeps the connection to a broker that never answers PINGREQ.
         settings.environment.pingTimeout = .seconds(600)
         var configuration = PushAgent.Configuration(
             app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)

@@ -1,10 +1,10 @@
 import Glibc
 import KiiPushCore
 
-// An agent whose handler answers and then ends the process, for what no test process survives. It receives from the
-// fake broker that the state directory names.
+// An agent whose handler answers and then kills its own process, which no test process would survive. It receives from
+// the fake broker in the state directory.
 //
-// Arguments: state directory, and `first` if messages from 1,000 on are to be in hand when the process ends.
+// Arguments: the state directory, and `first` if other messages shall still be in their handlers at that moment.
 
 struct CrashingHandler: RemoteNotificationHandler {
     let holdsOthers: Bool
@@ -27,7 +27,7 @@ struct MisusingAgent {
         let arguments = CommandLine.arguments
         guard arguments.count == 3 else { exit(64) }
         var settings = PushRuntime.Configuration(stateDirectory: arguments[1])
-        // Two attempts: as many crashes make a dead letter.
+        // Two attempts, so two crashes make a dead letter.
         settings.retryDelays = [.milliseconds(1)]
         var configuration = PushAgent.Configuration(
             app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)

@@ -2,11 +2,11 @@ import Glibc
 import KiiPushActivation
 import KiiPushCore
 
-// A program that an activator starts, and that a test drives by messages: `{"do":"didEnterBackground"}` has it call that
-// function of its lifecycle, `{"do":"setBadge"}` has it set the number 5, and `{"do":"answerLate"}` has it answer when the
-// time for that is over. It appends each call that it gets to a file, in order.
+// A program that an activator starts and that messages control. `{"do":"didEnterBackground"}` calls that function of
+// its lifecycle, `{"do":"setBadge"}` sets the number 5, and `{"do":"answerLate"}` answers only after the time is over.
+// It appends each call that it gets to a file, in order.
 //
-// Arguments: the file, and one for the number on its icon as it finds it, if that is of interest.
+// Arguments: the file, and optionally a file for the badge numbers that it reads.
 
 final class Window: RemoteNotificationHandler, UserActionHandler, OpenedNotificationHandler {
     private let lifecycle: AgentLifecycle
@@ -59,12 +59,11 @@ final class Window: RemoteNotificationHandler, UserActionHandler, OpenedNotifica
         self.noteBadge("launch")
     }
 
-    /// Notes the numbers as they change, from now on.
+    /// Records all later changes of the number.
     func noteBadges(_ numbers: AsyncStream<Int?>) async {
         for await number in numbers { self.append("now \(number ?? 0)", to: self.badges) }
     }
 
-    /// Answers what is to be answered when its time is over.
     func answerLate(_ events: AsyncStream<PushEvent>) async {
         for await case .message(let message) in events where message.kind == .handedBack(.timedOut) {
             guard let completion = self.late.withLock({ $0.take() }) else { continue }

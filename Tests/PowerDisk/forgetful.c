@@ -1,17 +1,16 @@
-/* A disk that forgets, as a plugin of nbdkit. What was written and not flushed is in a volatile layer. When the power is
- * cut, a random part of its sectors gets into the durable layer, the rest is gone, and the disk answers nobody any more.
+/* A disk whose power can be cut, as a plugin of nbdkit. Writes stay in a volatile layer until a flush. A cut moves a
+ * random part of the volatile sectors to the durable layer and drops the rest. Then the disk answers no more requests.
  *
  *     nbdkit forgetful.so content=FILE orders=FIFO answers=FIFO seed=N
  *
- * The content is the durable layer, as large as the disk. An order is a line; it replaces the one before, and holds when it
- * is answered, with `on` or `off` as the power is:
+ * The content is the durable layer; its size is that of the disk. An order is a line, and replaces the previous order.
+ * The answer, `on` or `off`, tells the state of the power. The order is valid from then on:
  *
- *     now                    cut the power
- *     flush N                cut it when the Nth flush from now comes, before that is carried out
- *     write N [FROM TO]...   cut it after the Nth write from now; where ranges of bytes are named, only writes that touch
- *                            one of them count
- *     never                  do not cut it
- *     ?                      leave the order before as it is */
+ *     now                    cuts the power
+ *     flush N                cuts it at the Nth flush from now, before that flush is carried out
+ *     write N [FROM TO]...   cuts it after the Nth write from now; with ranges of bytes, only writes to them count
+ *     never                  cancels the cut
+ *     ?                      keeps the previous order */
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
 
@@ -36,10 +35,10 @@ static uint64_t seed = 1;
 static uint64_t size;
 static uint8_t *durable, *latest;
 
-/* Guards all that follows. */
+/* Guards the variables below. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_cut;
-/* The sectors of `latest` that are not in `durable`, and which they are. */
+/* The sectors of `latest` that are not in `durable`: a flag for each sector, and a list of sectors. */
 static bool *is_volatile;
 static uint32_t *volatile_sectors;
 static uint32_t volatile_count;
@@ -68,7 +67,7 @@ static uint64_t draw(void) {
 }
 
 static void cut(void) {
-    /* From nothing to everything. */
+    /* Between none and all of the volatile sectors survive. */
     uint64_t percent = draw() % 101;
     for (uint32_t i = 0; i < volatile_count; i++)
         if (draw() % 100 < percent) keep(volatile_sectors[i]);
@@ -108,7 +107,7 @@ static bool is_counted(uint64_t from, uint64_t to) {
     return range_count == 0;
 }
 
-/* Takes the lock, or fails: without power nothing happens until somebody ends the disk, or has waited for long enough. */
+/* Takes the lock. Without power, fails after 10 s, unless the disk is ended first. */
 static int begin(void) {
     pthread_mutex_lock(&lock);
     if (!is_cut) return 0;
@@ -118,7 +117,7 @@ static int begin(void) {
     return -1;
 }
 
-/* Lets the lock go; the request that the power was cut at is not answered either. */
+/* Releases the lock. The request at which the power was cut gets no answer either. */
 static int end(void) {
     bool has_ended = is_cut;
     pthread_mutex_unlock(&lock);

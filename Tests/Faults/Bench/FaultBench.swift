@@ -3,52 +3,48 @@ package import KiiPushCore
 package import KiiPushEmulator
 import TestSupport
 
-/// What a scenario is played on: a cloud with its broker, a proxy in front of the broker, and a user who receives.
+/// The setting of a scenario: a cloud with its broker, a proxy in front of the broker, and a receiving user.
 package final class FaultBench: Sendable {
     package let proxy: FaultProxy
-    /// The same for TLS, where it can see nothing.
+    /// The proxy for TLS connections, whose packets it cannot read.
     package let secureProxy: FaultProxy
-    /// Everything's place, removed afterwards.
+    /// The folder of all files of the bench, removed at its end.
     package let directory: String
-    /// The receiver's state, where it is one of ours.
+    /// The state directory of this project's agent.
     package let state: String
-    /// Where the receiver connects: to the proxy.
+    /// The receiver's endpoint, which is the proxy.
     package let endpoint: MQTTEndpoint
     package let seed: UInt64
-    /// What the receiver's state is on, where that is ``Disk/forgetful``.
+    /// The disk with the receiver's state, if it is ``Disk/forgetful``.
     let powerDisk: PowerDisk?
     private let usesWebSocket: Bool
     private let cloud: AgentReceiver.Cloud
     private let source: any MessageSource
 
-    /// What the receiver's state is on.
     package enum Disk: Sendable {
-        /// The directory of all the rest.
+        /// The bench's folder.
         case ordinary
-        /// A file system of its own with so many megabytes (of 2^20 bytes), where one may be mounted.
+        /// A separate file system of this size (megabytes of 2^20 bytes), if this process may mount one.
         case small(megabytes: Int)
-        /// One whose power can be cut.
+        /// A disk whose power a scenario can cut.
         case forgetful
     }
 
-    /// How a bench is set up.
     package struct Setup: Sendable {
         package var disk = Disk.ordinary
         package var persistence = BrokerPersistence.everySecond
-        /// What the session subscribes with, and what messages are delivered with then.
+        /// QoS of the subscription, and so of the deliveries.
         package var qos = QoS.atLeastOnce
-        /// Whether our agent connects through a WebSocket.
         package var usesWebSocket = false
 
         package init() {}
     }
 
-    /// Whether a file system may be mounted here, which takes root.
     package static var canMount: Bool { geteuid() == 0 }
 
-    /// Runs `body` on a bench of its own.
+    /// Runs `body` on a new bench.
     ///
-    /// The user's MQTT session stands already, so what is sent waits at the broker until the receiver comes.
+    /// The user's MQTT session already exists, so the broker keeps messages until the receiver connects.
     package static func with<Result>(
         seed: UInt64, setup: Setup = .init(), _ body: (FaultBench) async throws -> Result
     ) async throws -> Result {
@@ -81,7 +77,7 @@ package final class FaultBench: Sendable {
                 let bench = try await FaultBench(
                     emulator: emulator, proxy: proxy, secureProxy: secureProxy, directory: directory, seed: seed,
                     usesWebSocket: setup.usesWebSocket, powerDisk: powerDisk)
-                // The agent, which registered, asks for no more than QoS 1.
+                // The agent, which registered, subscribes with QoS 1 at most.
                 if setup.qos == .exactlyOnce {
                     try await self.subscribe(to: bench.endpoint, setup.qos, port: emulator.mqttPort)
                 }
@@ -114,7 +110,6 @@ package final class FaultBench: Sendable {
 
     static func state(in directory: String) -> String { "\(directory)/state" }
 
-    /// Registers a user who receives.
     private convenience init(
         emulator: Emulator, proxy: FaultProxy, secureProxy: FaultProxy, directory: String, seed: UInt64,
         usesWebSocket: Bool, powerDisk: PowerDisk?
@@ -136,7 +131,7 @@ package final class FaultBench: Sendable {
             powerDisk: powerDisk)
     }
 
-    /// Opens the session of an endpoint, or subscribes anew in it.
+    /// Opens the session of an endpoint, or changes its subscription.
     static func subscribe(to endpoint: MQTTEndpoint, _ qos: QoS, port: UInt16) async throws {
         try await onThread {
             let client = try PlainClient(
@@ -149,9 +144,9 @@ package final class FaultBench: Sendable {
         }
     }
 
-    /// Our agent as the receiver.
+    /// This project's agent as the receiver.
     ///
-    /// - Parameter state: its state directory; `nil` for that of the user who receives.
+    /// - Parameter state: its state directory; `nil` for the receiving user's.
     package func agent(_ settings: AgentReceiver.Settings = .init(), state: String? = nil) -> AgentReceiver {
         var settings = settings
         settings.usesWebSocket = self.usesWebSocket
@@ -160,35 +155,27 @@ package final class FaultBench: Sendable {
             seed: self.seed)
     }
 
-    /// Takes all the space that the small disk has left.
     func fillDisk() throws { try SmallDisk.fill(self.state) }
 
-    /// Gives that space back.
     func freeDisk() throws { try SmallDisk.free(self.state) }
 
-    /// Sends a direct push `{"n": number}` for each number, and returns those that the broker has acknowledged.
     package func send(_ numbers: some Sequence<Int> & Sendable) async throws -> Set<Int> {
         try await self.source.send(numbers)
     }
 
-    /// Publishes these payloads as they are, to the receiver or on another topic; `true` when the broker has acknowledged
-    /// all.
     package func publish(_ payloads: [[UInt8]], on topic: String? = nil) async -> Bool {
         await self.source.publish(payloads, on: topic)
     }
 
-    /// Ends the broker with SIGKILL. It is started again with what it kept, though it may take a while.
+    /// Kills the broker with SIGKILL and starts it again with its stored state, which may take a while.
     func killBroker() async throws {
         try self.source.brokerKiller()()
         try await self.source.restartBroker()
     }
 
-    /// What ends the broker with SIGKILL, at once and from any thread; it has to be started again then.
     func brokerKiller() throws -> @Sendable () -> Void { try self.source.brokerKiller() }
 
-    /// Starts a broker that was killed with what it kept, though it may take a while.
     func restartBroker() async throws { try await self.source.restartBroker() }
 
-    /// How late the broker sends again what was not acknowledged, while what is new comes at once.
     var redeliversAfter: Duration { self.source.redeliversAfter }
 }

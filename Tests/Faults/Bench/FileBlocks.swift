@@ -1,12 +1,12 @@
 import Glibc
 
-/// Where a file is on its disk. Takes root.
+/// The position of a file on its disk. Takes root.
 enum FileBlocks {
-    // linux/fs.h; its macros are not seen by Swift.
+    // From linux/fs.h, whose macros Swift does not import.
     private static let blockOfFile: UInt = 1
     private static let blockSize: UInt = 2
 
-    /// The ranges of bytes of the disk that the file's blocks are.
+    /// The byte ranges of the disk that hold the file.
     static func ranges(of path: String) throws -> [Range<Int>] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(file) }
@@ -18,7 +18,7 @@ enum FileBlocks {
         var ranges: [Range<Int>] = []
         for index in 0..<Int32(Int(status.st_size) / Int(size)) {
             var block = index
-            // A hole is at no block.
+            // A hole in the file has no block.
             guard ioctl(file, self.blockOfFile, &block) == 0, block > 0 else { continue }
             let first = Int(block) * Int(size)
             if let last = ranges.last, last.upperBound == first {

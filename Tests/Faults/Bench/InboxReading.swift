@@ -1,16 +1,16 @@
 import KiiPushCore
 import TestSupport
 
-/// What the inbox of an agent holds, read from outside while it runs or after it was killed.
+/// The inbox of an agent, read by another process while the agent runs or after it was killed.
 struct InboxReading {
     /// Dead letters, in the order of reception.
     var deadLetters: [StoredMessage] = []
-    /// Rows that no handler has finished and that are not given up.
+    /// Rows that are neither handled nor dead letters.
     var open: Int64 = 0
 
-    /// Reads the inbox below a state directory. An inbox that is not there (yet, or since it is in memory) holds nothing.
+    /// Reads the inbox below a state directory. A missing inbox (not made yet, or in memory) reads as empty.
     ///
-    /// - Parameter former: an earlier reading, whose dead letters are good as long as there are as many.
+    /// - Parameter former: an earlier reading. Its dead letters are reused if their number is unchanged.
     init(state: String, after former: InboxReading? = nil) throws {
         var configuration = Inbox.Configuration()
         configuration.isReadOnly = true
@@ -25,7 +25,7 @@ struct InboxReading {
         }
     }
 
-    /// When the latest message that is kept as done was received, by the agent's calendar.
+    /// Reception time of the newest handled message that the inbox still keeps, by the agent's calendar.
     static func latestReception(state: String) throws -> Timestamp? {
         var configuration = Inbox.Configuration()
         configuration.isReadOnly = true
@@ -33,7 +33,7 @@ struct InboxReading {
         return try inbox.rows(.done, limit: 100_000).map(\.receivedAt).max()
     }
 
-    /// How many messages had an attempt that failed, or was cut off.
+    /// Number of handled messages that took more than one attempt.
     static func countOfRepeated(state: String) throws -> Int {
         var configuration = Inbox.Configuration()
         configuration.isReadOnly = true
@@ -41,8 +41,8 @@ struct InboxReading {
         return try inbox.rows(.done, limit: 100_000).count { $0.attempts > 1 }
     }
 
-    /// Which of several equal messages the handled ones are, by what the handler is told; nothing where no two messages
-    /// have one number.
+    /// Serials of the handled messages, by the ID that the handler got. Empty unless several messages have the same
+    /// number.
     static func serials(of sent: [Int: Int], state: String, in traffic: Traffic) throws -> [String: Int] {
         guard sent.values.contains(where: { $0 > 1 }) else { return [:] }
         var configuration = Inbox.Configuration()
@@ -57,7 +57,6 @@ struct InboxReading {
         return RowOrigins.serials(of: rows, in: traffic)
     }
 
-    /// The dead letters, as far as a scenario knows them.
     var dead: DeadLetters {
         DeadLetters(
             self.deadLetters.map {

@@ -1,22 +1,21 @@
 import KiiPushCore
 import KiiPushEmulator
 
-/// Where a bench's messages come from: a cloud, and the broker that it gives them to.
+/// The source of a bench's messages: a cloud, and its broker.
 protocol MessageSource: Sendable {
-    /// Sends a direct push `{"n": number}` for each number, and returns those that the broker has acknowledged.
+    /// Sends a direct push `{"n": number}` for each number, and returns the numbers that the broker has acknowledged.
     func send(_ numbers: some Sequence<Int> & Sendable) async throws -> Set<Int>
-    /// Publishes these payloads as they are, to the receiver or on another topic; `true` when the broker has acknowledged
-    /// all.
+    /// Publishes these payloads unchanged, to the receiver or on another topic. Returns `true` if the broker has
+    /// acknowledged all.
     func publish(_ payloads: [[UInt8]], on topic: String?) async -> Bool
-    /// What ends the broker with SIGKILL, at once and from any thread.
+    /// A closure that kills the broker with SIGKILL, from any thread.
     func brokerKiller() throws -> @Sendable () -> Void
-    /// Starts a broker that was killed with what it kept, though it may take a while.
+    /// Starts a killed broker with its stored state, which may take a while.
     func restartBroker() async throws
-    /// How late the broker sends again what was not acknowledged, while what is new comes at once.
+    /// Delay of the broker's redelivery, while new messages come at once.
     var redeliversAfter: Duration { get }
 }
 
-/// The emulator, with the REST API and a mosquitto of its own.
 struct EmulatorSource: MessageSource {
     let emulator: Emulator
     let sender: Sender
@@ -35,7 +34,7 @@ struct EmulatorSource: MessageSource {
         return { broker.kill() }
     }
 
-    // The emulator does that itself.
+    // The emulator restarts its broker by itself.
     func restartBroker() async throws {}
 
     var redeliversAfter: Duration { .zero }

@@ -1,10 +1,10 @@
 import KiiPushCore
 
-/// A receiver that is being watched: its log is followed, and waited for.
+/// Follows the log of a receiver.
 package struct Observation {
     package let receiver: any Receiver
     package private(set) var log: HandledLog
-    /// How long nothing may happen until it is given up.
+    /// Limit of the time without a new line in the log.
     package var patience: Duration
     private var interruptedBefore = 0
 
@@ -14,7 +14,7 @@ package struct Observation {
         self.patience = patience
     }
 
-    /// Follows the log until `isReached` says so; `false` when nothing was written for as long as ``patience``, or the
+    /// Follows the log until `isReached` returns `true`. Returns `false` if no line came within ``patience``, or if the
     /// receiver has ended.
     package mutating func wait(until isReached: (HandledLog) throws -> Bool) async throws -> Bool {
         var deadline = MonotonicInstant.now() + self.patience
@@ -23,18 +23,18 @@ package struct Observation {
             if self.log.read() { deadline = .now() + self.patience }
             if try isReached(self.log) { return true }
             guard isRunning, MonotonicInstant.now() < deadline else { return false }
-            // The log belongs to another process, which cannot say when it has written.
+            // Another process writes the log and cannot notify this one.
             try await Task.sleep(for: .milliseconds(1))
         }
     }
 
-    /// Waits until so many messages have ended and another one is in its handler, or until `all` have ended.
+    /// Waits until `count` messages have ended and another one is in its handler, or until `all` have ended.
     package mutating func waitForHandler(afterEnded count: Int, orAll all: Int = .max) async throws -> Bool {
         let before = self.interruptedBefore
         return try await self.wait { $0.endedCount >= all || $0.endedCount >= count && $0.interrupted > before }
     }
 
-    /// Kills the receiver, and returns how many messages were in their handlers.
+    /// Kills the receiver, and returns the number of messages in its handlers.
     package mutating func kill() async throws -> Int {
         try await self.receiver.kill()
         self.log.read()

@@ -4,12 +4,12 @@ import KiiPushCore
 import SeededNumbers
 import TestSupport
 
-/// A disk with ext4 on it whose power can be cut. Then it forgets a random part of what was written and not flushed.
+/// A disk with ext4 whose power can be cut. A cut drops a random part of the writes that were not flushed.
 ///
-/// The file system is on a loop device. The file below that is nbdfuse's, which asks nbdkit, whose plugin is
-/// `Tests/PowerDisk/forgetful.c`.
+/// The file system is on a loop device. nbdfuse serves the file below that device. nbdfuse gets the content from
+/// nbdkit, whose plugin is `Tests/PowerDisk/forgetful.c`.
 package final class PowerDisk: Sendable {
-    /// Why there can be none here; `nil` where that has to be tried.
+    /// The reason why no such disk can be made here; `nil` if only a trial can show it.
     package static var obstacle: LeftOut? {
         guard FaultBench.canMount else { return .onlyRootMounts }
         guard access(self.plugin, R_OK) == 0 else {
@@ -19,26 +19,26 @@ package final class PowerDisk: Sendable {
     }
 
     private static let plugin = productsDirectory.appendingPathComponent("forgetful.so").path
-    // On so small a disk an inbox has a log of a megabyte, so that it is soon written into the file.
+    // On so small a disk, an inbox limits its log to a megabyte, so checkpoints come soon.
     private static let bytes = 24 << 20
 
     private struct State {
         var random: SeededGenerator
-        /// nbdfuse and nbdkit, while there is power.
+        /// nbdfuse and nbdkit, while the power is on.
         var server: ReceiverProcess?
         var starts = 0
     }
 
     private let mountPoint: String
-    /// What holds the content, the device's file, and what else belongs to the disk.
+    /// Folder of the content, of the device's file, and of the disk's other files.
     private let folder: String
     private let state: Locked<State>
-    /// One order at a time.
+    /// Held while an order waits for its answer.
     private let orders = Locked<Void>(())
 
-    /// Makes the disk, and mounts it.
+    /// Makes and mounts the disk.
     ///
-    /// - Throws: ``LeftOut`` where that cannot be done.
+    /// - Throws: ``LeftOut`` if that is impossible here.
     init(at mountPoint: String, in directory: String, seed: UInt64) async throws {
         self.mountPoint = mountPoint
         self.folder = "\(directory)/power-disk"
@@ -64,10 +64,8 @@ package final class PowerDisk: Sendable {
 
     // MARK: - Power
 
-    /// How often the power was cut.
     var cuts: Int { self.state.withLock { $0.starts - 1 } }
 
-    /// Mounts what is there.
     func turnOn() async throws {
         let seed = self.state.withLock { state in
             state.starts += 1
@@ -87,20 +85,21 @@ package final class PowerDisk: Sendable {
             guard server.isRunning else { throw FaultError("nbdfuse has ended: \(server.lastWords)") }
             try await Task.sleep(for: .milliseconds(1))
         }
-        // Nothing may depend on files being written before what names them.
+        // In the mode `writeback`, ext4 may write a name before the content of its file. The inbox must not depend on
+        // that order.
         let mode = self.state.withLock { $0.random.next() } % 2 == 0 ? "ordered" : "writeback"
         try await PowerDisk.run("mount", "-o", "loop,noatime,data=\(mode)", self.path("device"), self.mountPoint)
     }
 
-    /// Ends the disk, and looks whether its file system is whole, as it has to be after any number of cuts: else what was
-    /// flushed has been forgotten.
+    /// Ends the disk and checks its file system. A fault would show that the disk forgot flushed data.
     func verify() async throws {
         guard umount2(self.mountPoint, 0) == 0 else { throw FaultError("cannot unmount the disk: errno \(errno)") }
         self.turnOff()
         try await PowerDisk.run("e2fsck", "-f", "-n", self.path("content"))
     }
 
-    /// Ends what the disk consists of, and what waits for it: once the power is cut, or nobody needs the disk any more.
+    /// Kills the disk's programs and unmounts the file system, so that blocked processes end. For a disk without power,
+    /// or at the end.
     func turnOff() {
         let server = self.state.withLock { state in
             defer { state.server = nil }
@@ -111,7 +110,7 @@ package final class PowerDisk: Sendable {
         umount2(self.path("device"), Int32(MNT_DETACH))
     }
 
-    /// Cuts the power from any thread: at once, or at the next write or flush where there soon is one.
+    /// Cuts the power, from any thread: at once, or at the next write or flush if one comes soon.
     func cut() throws {
         let order = self.state.withLock { state in ["now", "flush 1", "write 1"].randomElement(using: &state.random) }
         try self.order(order ?? "now")
@@ -124,10 +123,9 @@ package final class PowerDisk: Sendable {
 
     // MARK: - Orders
 
-    /// Whether it has no power.
     var isCut: Bool { get throws { try self.order("?") } }
 
-    /// Has the power cut at the moment that the plugin is told.
+    /// Sends an order to the plugin, which decides the moment of the cut.
     ///
     /// - Returns: whether the power is cut.
     @discardableResult
@@ -150,7 +148,6 @@ package final class PowerDisk: Sendable {
         }
     }
 
-    /// Has all that was written until now flushed.
     func flush() async throws { try await PowerDisk.run("sync", "-f", self.mountPoint) }
 
     private static func run(_ words: String...) async throws {

@@ -1,14 +1,14 @@
-// For a GNU extension that the Glibc module leaves out.
+// This import provides a GNU extension that the Glibc module leaves out.
 import CMicroHTTPD
 import Glibc
 
-/// File systems that this process and its children alone see. They are gone with the last of these, however it ends, and so
-/// are the loop devices below them.
+/// Mounts that only this process and its children see. The kernel removes the mounts with the last of these processes,
+/// however it ends, and the loop devices with them.
 package enum PrivateMounts {
-    // sched.h
+    // From sched.h.
     private static let newNamespace: Int32 = 0x0002_0000
 
-    /// To be called before there is a second thread: the others would go on seeing what all see.
+    /// Has to be called before a second thread starts: other threads would keep the shared view.
     ///
     /// Without the right to mount there is nothing to hide.
     package static func begin() {

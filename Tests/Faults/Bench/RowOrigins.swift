@@ -1,14 +1,14 @@
 package import KiiPushCore
 
-/// Finds out which message a row of an inbox was made of, where several have equal bytes.
+/// Maps the rows of an inbox to their messages, if several messages have equal bytes.
 package struct RowOrigins: Sendable {
-    /// A row, as far as it says where it came from.
+    /// The facts of a row that identify its delivery.
     package struct Row: Sendable {
-        /// What the handler is told (`context.messageID`).
+        /// The ID that the handler gets (`context.messageID`).
         package var id: Int64
         package var number: Int
         package var packetID: UInt16
-        /// The connection as the agent numbers them: later ones have larger numbers.
+        /// The agent's number of the connection; later connections have larger numbers.
         package var connection: Int64
         package var receivedAt: Timestamp
 
@@ -21,16 +21,16 @@ package struct RowOrigins: Sendable {
         }
     }
 
-    /// What a row and a delivery both know.
+    /// The facts that a row and a delivery share.
     fileprivate struct Key: Hashable {
         var connection: Int
         var number: Int
         var packetID: UInt16
     }
 
-    /// By row, the serial of its message. A row that nothing was delivered for has none.
+    /// The serial of each row's message, by row ID. A row without a delivery is missing.
     package static func serials(of rows: [Row], in traffic: Traffic) -> [String: Int] {
-        // What was sent without a serial is there too, as `.some(nil)`: its row tells the connection all the same.
+        // A delivery without a serial is `.some(nil)`: its row still helps to identify the connection.
         var delivered: [Key: Int?] = [:]
         for (number, deliveries) in traffic.deliveries {
             for delivery in deliveries {
@@ -41,7 +41,7 @@ package struct RowOrigins: Sendable {
         var serials: [String: Int] = [:]
         var last = 0
         for (_, group) in Dictionary(grouping: rows, by: \.connection).sorted(by: { $0.key < $1.key }) {
-            // The agent's numbers are its own; what both sides know is the time, and what came.
+            // The agent and the proxy number connections differently. Both know the time and the deliveries.
             let first = group.map(\.receivedAt).min()
             let origin = traffic.openedAt.filter { opened in
                 opened.key > last && first.map { opened.value <= $0 } ?? false

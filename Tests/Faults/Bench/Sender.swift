@@ -2,7 +2,6 @@ import KiiPushCore
 import KiiPushEmulator
 import TestSupport
 
-/// The app's administrator, who sends direct pushes to one user over the REST API.
 struct Sender: Sendable {
     private static let requestsAtOnce = 16
 
@@ -17,7 +16,8 @@ struct Sender: Sendable {
         self.token = try await emulator.adminToken(self.client)
     }
 
-    /// Sends a push for each number; the ones that were answered with success, which the broker has acknowledged.
+    /// Sends a push for each number, and returns the numbers of the successful requests, whose messages the broker has
+    /// acknowledged.
     func send(_ numbers: some Sequence<Int> & Sendable) async throws -> Set<Int> {
         try await withThrowingTaskGroup(of: Int?.self) { group in
             var accepted: Set<Int> = []
@@ -30,7 +30,7 @@ struct Sender: Sendable {
         }
     }
 
-    /// One push. A broker that is down is answered with 503, which means that nothing was promised.
+    /// Sends one push. The cloud answers 503 while the broker is down; it then has promised nothing.
     private func isAccepted(_ number: Int) async -> Bool {
         let message = PushMessage(data: ["n": JSONValue(number)])
         return (try? await self.client.session(self.token).send(message, to: .user(self.userID))) != nil

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A file system in memory, with little space on it. Takes root.
+/// A small file system in memory. Takes root.
 struct SmallDisk {
     private let path: String
 
@@ -14,7 +14,6 @@ struct SmallDisk {
 
     private static func ballast(_ path: String) -> String { "\(path)/ballast" }
 
-    /// Takes all the space that is left.
     static func fill(_ path: String) throws {
         let descriptor = open(SmallDisk.ballast(path), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FaultError("cannot fill \(path)") }
@@ -24,7 +23,6 @@ struct SmallDisk {
         guard errno == ENOSPC else { throw FaultError("cannot fill \(path): errno \(errno)") }
     }
 
-    /// Gives that space back.
     static func free(_ path: String) throws {
         try FileManager.default.removeItem(atPath: SmallDisk.ballast(path))
     }

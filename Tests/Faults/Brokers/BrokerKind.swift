@@ -1,12 +1,10 @@
 import TestSupport
 
-/// An MQTT broker that scenarios are played with.
 package enum BrokerKind: String, Sendable, Hashable, CaseIterable {
     case mosquitto
     case rabbitmq
     case nats
 
-    /// What its makers call it.
     package var title: String {
         switch self {
         case .mosquitto: "mosquitto"
@@ -15,7 +13,6 @@ package enum BrokerKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Debian's package of it.
     private var package: String {
         switch self {
         case .mosquitto: "mosquitto"

@@ -1,24 +1,21 @@
 import KiiPushCore
 
-/// What it takes to run one broker: files, a command, and variables.
 struct BrokerProgram: Sendable {
-    /// Where and for whom a broker runs.
     struct Place: Sendable {
-        /// Everything that it writes is below; empty, or left by its last run.
+        /// Folder of all that the broker writes: empty, or as its last run left it.
         var directory: String
         var port: UInt16
-        /// Further ports that are free, for what a broker needs beside MQTT.
+        /// More free ports, for brokers that need some beside MQTT.
         var otherPorts: [UInt16]
         var username: String
         var password: Secret
     }
 
-    /// By name below the place's directory, what is written before the start. Mode 0600.
+    /// Contents of the files to write before the start, by name below the place's directory. Mode 0600.
     var files: [String: String] = [:]
     var arguments: [String]
     var environment: [String: String] = [:]
 
-    /// The program for a broker at a place.
     static func program(of kind: BrokerKind, at place: Place) -> BrokerProgram {
         switch kind {
         case .mosquitto: .mosquitto(at: place)
@@ -29,7 +26,7 @@ struct BrokerProgram: Sendable {
 }
 
 extension BrokerProgram {
-    /// mosquitto with everything of its own choosing, except that it keeps what it has when it is killed.
+    /// mosquitto with default settings, except that it keeps its state if it is killed.
     fileprivate static func mosquitto(at place: Place) -> BrokerProgram {
         BrokerProgram(
             files: [
@@ -46,12 +43,12 @@ extension BrokerProgram {
 
                 """
             ],
-            // Debian keeps it where only administrators look.
+            // Debian installs mosquitto in a folder that only administrators have in their path.
             arguments: ["sh", "-c", "PATH=$PATH:/usr/sbin; exec mosquitto -c '\(place.directory)/mosquitto.conf'"]
         )
     }
 
-    /// NATS with JetStream, which its MQTT needs, and everything else of its own choosing.
+    /// NATS with default settings, and with JetStream, which its MQTT needs.
     fileprivate static func nats(at place: Place) -> BrokerProgram {
         BrokerProgram(
             files: [
@@ -69,10 +66,10 @@ extension BrokerProgram {
         )
     }
 
-    /// RabbitMQ with its MQTT plugin alone, and everything else of its own choosing.
+    /// RabbitMQ with default settings and only its MQTT plugin.
     ///
-    /// Debian's `rabbitmq-server` is for its system service; the program beside it runs as anybody. It talks to epmd,
-    /// which Erlang would start as a daemon that stays: one of its own is started first.
+    /// Debian's `rabbitmq-server` is only for the system service; the program beside it needs no such user. It needs
+    /// epmd. Erlang would start epmd as a lasting daemon, so the command starts one of its own first.
     fileprivate static func rabbitMQ(at place: Place) -> BrokerProgram {
         let directory = place.directory
         return BrokerProgram(
@@ -96,7 +93,7 @@ extension BrokerProgram {
                 """,
             ],
             environment: [
-                // The cookie goes there.
+                // RabbitMQ writes its cookie there.
                 "HOME": directory,
                 "ERL_EPMD_PORT": "\(place.otherPorts[0])",
                 "ERL_EPMD_ADDRESS": "127.0.0.1",
@@ -110,7 +107,7 @@ extension BrokerProgram {
                 "RABBITMQ_ADVANCED_CONFIG_FILE": "\(directory)/advanced.config",
                 "RABBITMQ_GENERATED_CONFIG_DIR": "\(directory)/generated",
                 "RABBITMQ_ENABLED_PLUGINS_FILE": "\(directory)/enabled_plugins",
-                // The machine's own settings are for its system service.
+                // The machine's settings are for its system service.
                 "RABBITMQ_CONF_ENV_FILE": "/dev/null",
             ]
         )

@@ -2,7 +2,7 @@ import Foundation
 import KiiPushCore
 package import TestSupport
 
-/// A broker of its own on the loopback interface, which can be killed and started again with what it kept.
+/// A separate broker on the loopback interface, which can be killed and restarted with its stored state.
 package final class BrokerServer: Sendable {
     private static let patience: Duration = .seconds(120)
 
@@ -11,7 +11,7 @@ package final class BrokerServer: Sendable {
     private let place: BrokerProgram.Place
     private let process: ReceiverProcess
 
-    /// Runs `body` with a broker that takes connections, and ends it afterwards with everything that it kept.
+    /// Runs `body` with a broker that accepts connections. Then ends the broker and removes its files.
     package static func with<Result>(
         _ kind: BrokerKind, _ body: (BrokerServer) async throws -> Result
     ) async throws -> Result {
@@ -37,7 +37,7 @@ package final class BrokerServer: Sendable {
                 return server
             } catch {
                 await server.kill()
-                // Somebody else may have taken one of the ports meanwhile.
+                // Another process may have taken one of the ports meanwhile.
                 guard attempt < 3 else { throw error }
                 attempt += 1
             }
@@ -61,7 +61,7 @@ package final class BrokerServer: Sendable {
             environment: program.environment, output: "\(directory)/output")
     }
 
-    /// Starts it, for the first time or again, and returns when it takes connections.
+    /// Starts the broker, also after a kill. Returns when it accepts connections.
     package func start() async throws {
         try self.process.start()
         let deadline = MonotonicInstant.now() + BrokerServer.patience
@@ -74,25 +74,24 @@ package final class BrokerServer: Sendable {
                     throw TestFailure("\(self.kind.title) did not start (\(error)): \(self.process.lastWords)")
                 }
             }
-            // It says nothing to anyone until it listens.
+            // The broker gives no signal before it listens.
             try await Task.sleep(for: .milliseconds(50))
         }
     }
 
-    /// Ends it with SIGKILL, and returns when it is gone.
+    /// Ends the broker with SIGKILL, and waits for its end.
     package func kill() async { await self.process.kill() }
 
-    /// Ends it with SIGKILL, from any thread and without waiting for its end.
+    /// Ends the broker with SIGKILL, from any thread and without waiting for its end.
     package func signalKill() { self.process.signalKill() }
 
-    /// A client of its own; see ``PlainClient``.
     package func client(_ clientID: String, cleanSession: Bool) throws -> PlainClient {
         try PlainClient(
             port: self.place.port, clientID: clientID, cleanSession: cleanSession, username: self.place.username,
             password: self.place.password)
     }
 
-    /// What an agent would be told of it, at the other end of a proxy.
+    /// The endpoint that leads an agent to this broker through a proxy.
     func endpoint(topic: String, port: UInt16) -> MQTTEndpoint {
         MQTTEndpoint(
             installationID: UUID().uuidString, host: "127.0.0.1", portTCP: port, portSSL: nil, mqttTopic: topic,

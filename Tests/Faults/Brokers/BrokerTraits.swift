@@ -1,23 +1,23 @@
 import KiiPushCore
 import TestSupport
 
-/// How a broker treats a client that does not acknowledge, as measured.
+/// Measured behaviour of a broker towards a client that does not acknowledge.
 package struct BrokerTraits: Sendable, Hashable {
-    /// When a message is sent again that nobody acknowledged.
+    /// The moment of the redelivery of an unacknowledged message.
     package enum Redelivery: Sendable, Hashable {
-        /// Not as long as was waited.
+        /// No redelivery within the measured time.
         case never
-        /// After so long, with the packet identifier that it had, or with another.
+        /// The delay, and whether the redelivery keeps its packet identifier.
         case after(Duration, keepsIdentifier: Bool)
     }
 
-    /// So many messages are sent before the first one has to be acknowledged.
+    /// Number of messages that the broker sends before it needs the first acknowledgement.
     package var window: Int
-    /// On the same connection, counted from the first time.
+    /// On the same connection, counted from its start.
     package var whileConnected: Redelivery
     /// On the next connection, counted from its SUBACK.
     package var onReconnect: Redelivery
-    /// How many of the messages that came again had DUP.
+    /// Share of the redelivered messages with DUP, from 0 to 1.
     package var markedDuplicates: Double
 
     /// Takes a bit more than twice `patience`.
@@ -56,7 +56,7 @@ package struct BrokerTraits: Sendable, Hashable {
             return .never
         }
         self.whileConnected = try next(since: begun)
-        // The first one is done with, so that a broker which counts anew gives its identifier to the second.
+        // The first message is acknowledged, so a broker that counts anew gives its identifier to the second.
         try client.acknowledge(taken)
         identifiers[first[0].payload] = nil
         for message in try client.messages(untilQuietFor: .seconds(1)) {

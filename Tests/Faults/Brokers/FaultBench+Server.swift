@@ -4,7 +4,7 @@ import KiiPushEmulator
 import TestSupport
 
 extension FaultBench {
-    /// Runs `body` on a bench of its own, with a broker that belongs to no cloud; a session stands there.
+    /// Runs `body` on a new bench with a broker outside a cloud. The receiver's session already exists.
     static func with<Result>(
         seed: UInt64, server: BrokerServer, _ body: (FaultBench) async throws -> Result
     ) async throws -> Result {

@@ -1,9 +1,8 @@
 import Glibc
 import TestSupport
 
-/// Ports on 127.0.0.1 that nobody listened on a moment ago.
+/// Ports on 127.0.0.1 that were free a moment ago.
 enum FreePorts {
-    /// So many, each another one.
     static func find(_ count: Int) throws -> [UInt16] {
         var descriptors: [Int32] = []
         defer { for descriptor in descriptors { close(descriptor) } }

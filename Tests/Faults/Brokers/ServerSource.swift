@@ -1,6 +1,6 @@
 import TestSupport
 
-/// A broker without a cloud: what would be pushed is published as the cloud would.
+/// A broker without a cloud. Messages are published as the cloud would publish them.
 struct ServerSource: MessageSource {
     let server: BrokerServer
     let topic: String
@@ -28,7 +28,7 @@ struct ServerSource: MessageSource {
         { [server] in server.signalKill() }
     }
 
-    // With a reserve, since the machine may be busy.
+    // Includes a reserve for a busy machine.
     var redeliversAfter: Duration { self.server.kind == .nats ? .seconds(60) : .zero }
 
     func restartBroker() async throws {

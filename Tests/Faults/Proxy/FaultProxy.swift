@@ -1,16 +1,15 @@
 import KiiPushCore
 package import KiiPushEmulator
 
-/// The emulator's proxy, which counts for a scenario what passes.
+/// The emulator's proxy, which records its traffic for a scenario.
 package typealias FaultProxy = PacketProxy<TrafficObserver>
 
 extension PacketProxy where Observer == TrafficObserver {
     package convenience init() throws { try self.init([.tcp, .webSocket], observer: TrafficObserver()) }
 
-    /// What has passed so far.
     package var traffic: Traffic { self.observer.traffic.withLock { $0 } }
 
-    /// Counts from nothing, once the connections so far have ended.
+    /// Waits until all connections have ended, then resets the counts.
     package func forgetTraffic() async {
         let traffic = self.observer.traffic
         while await !self.whileIdle({ traffic.withLock { $0 = Traffic() } }) {
@@ -42,7 +41,8 @@ package final class TrafficObserver: ProxyObserver {
                         packet.payload.messageNumber, serial: packet.serial, packetID: identifier,
                         isMarkedDuplicate: packet.isMarkedDuplicate, connection: connection)
                 }
-            // The receiver has said it, even if nobody hears it; with PUBREC it takes a message of QoS 2.
+            // The receiver has sent the packet, even if the broker never gets it. For QoS 2, PUBREC takes over the
+            // message.
             case (.puback, .toBroker), (.pubrec, .toBroker):
                 traffic.acknowledged(packetID: identifier, connection: connection)
             default: break

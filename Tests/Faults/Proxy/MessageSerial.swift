@@ -1,17 +1,16 @@
-/// What tells messages apart whose bytes are equal to the receiver: a serial that the sender gives each, and that the
-/// proxy reads and blanks out. No broker's habits with packet identifiers matter then.
+/// A serial that distinguishes messages with otherwise equal bytes. The sender adds it; the proxy reads it and
+/// overwrites it with zeros. So the counts do not depend on packet identifiers, which brokers assign differently.
 enum MessageSerial {
     private static let key = Array("{\"m\":\"".utf8)
     private static let digits = 7
 
-    /// A payload with a serial and other members.
     static func payload(_ serial: Int, _ members: String) -> [UInt8] {
         let text = String(serial)
         let zeros = String(repeating: "0", count: max(0, self.digits - text.count))
         return self.key + Array("\(zeros)\(text)\",\(members)}".utf8)
     }
 
-    /// Takes the serial out of a payload and leaves zeros; `nil` where there is none.
+    /// Reads the serial of a payload and overwrites it with zeros; `nil` if there is none.
     static func take(from payload: inout ArraySlice<UInt8>) -> Int? {
         guard payload.starts(with: self.key) else { return nil }
         let field = payload.dropFirst(self.key.count).prefix(self.digits)

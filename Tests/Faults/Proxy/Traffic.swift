@@ -1,44 +1,39 @@
 package import KiiPushCore
 
-/// What went over the proxy: which message was delivered to the receiver, how often, and which it acknowledged.
+/// The deliveries and acknowledgements that passed the proxy.
 package struct Traffic: Sendable {
-    /// One delivery of a message to the receiver.
     package struct Delivery: Sendable, Hashable {
         package var connection: Int
-        /// As the receiver sees it.
+        /// The packet identifier on the receiver's side.
         package var packetID: UInt16
         package var isMarkedDuplicate: Bool
-        /// Which of several equal messages it is; see ``MessageSerial``.
+        /// The serial among equal messages; see ``MessageSerial``.
         package var serial: Int?
     }
 
-    /// By the number in the payload.
+    /// Deliveries by the number in the payload.
     package private(set) var deliveries: [Int: [Delivery]] = [:]
     /// The numbers of messages whose PUBACK the receiver sent, whether or not it reached the broker.
     package private(set) var acknowledged: Set<Int> = []
-    /// PUBLISH packets to the receiver.
     package private(set) var publishCount = 0
-    /// PUBACK packets from the receiver.
     package private(set) var pubackCount = 0
-    /// PUBACKs that overtook that of an earlier message of the same connection.
+    /// PUBACKs sent before that of an earlier message on the same connection.
     package private(set) var acknowledgedOutOfOrder = 0
-    /// PUBACKs for what was not delivered on their connection, or acknowledged there already.
+    /// PUBACKs for a packet identifier that was not delivered on their connection, or was already acknowledged.
     package private(set) var strayAcknowledgements = 0
-    /// Messages that came with DUP and had never come before.
+    /// Messages whose first delivery had DUP.
     package private(set) var unseenDuplicates = 0
-    /// The most that was delivered and not acknowledged on one connection.
+    /// Largest number of unacknowledged deliveries on one connection.
     package private(set) var mostInFlight = 0
-    /// Connections that were taken.
+    /// Accepted connections.
     package private(set) var connections = 0
-    /// Connections that the broker or the receiver ended.
     package private(set) var connectionsEndedByPeers = 0
-    /// Connections that the proxy cut.
     package private(set) var cuts = 0
-    /// Connections that were reset as soon as they were made.
+    /// Connections that were reset as soon as they were accepted.
     package private(set) var refused = 0
-    /// By connection, when it was taken.
+    /// Time of acceptance, by connection.
     package private(set) var openedAt: [Int: Timestamp] = [:]
-    /// By connection that has ended, how much was delivered on it and never acknowledged.
+    /// Number of unacknowledged deliveries, by ended connection.
     package private(set) var unacknowledgedAtEnd: [Int: Int] = [:]
 
     private struct Outstanding {
@@ -50,10 +45,9 @@ package struct Traffic: Sendable {
 
     package init() {}
 
-    /// What is delivered and not acknowledged, on the connections that stand.
+    /// Number of unacknowledged deliveries on open connections.
     package var inFlight: Int { self.outstanding.values.reduce(0) { $0 + $1.count } }
 
-    /// Whether no connection stands.
     package var isDisconnected: Bool { self.unacknowledgedAtEnd.count == self.connections }
 
     package mutating func connected(at now: Timestamp = .now()) -> Int {
@@ -96,8 +90,8 @@ package struct Traffic: Sendable {
 }
 
 extension Collection<UInt8> {
-    /// The `n` of a message's payload, found without parsing: some payloads are broken on purpose. It is among the first
-    /// kilobyte, or there is none.
+    /// The `n` of a message's payload, found by a search because some payloads are invalid JSON on purpose. Only the
+    /// first kilobyte is searched.
     var messageNumber: Int? {
         let key = Array("\"n\":".utf8)
         let beginning = Array(self.prefix(1024))

@@ -4,34 +4,33 @@ package import KiiPushCore
 package import KiiPushEmulator
 import TestSupport
 
-/// Our own agent, in the program `CountingAgent`.
+/// This project's agent, in the program `CountingAgent`.
 package struct AgentReceiver: Receiver {
-    /// How it is set up, and what its handler does beside counting.
     package struct Settings: Sendable {
-        /// `file` or `memory`.
         package var inbox = "file"
         package var usesTLS = false
         package var usesWebSocket = false
         package var work = WorkTime.standard
         package var keepAliveSeconds = 60
         package var concurrentHandlers = 4
-        /// The message in whose handler the process kills itself.
+        /// The message whose handler kills the process.
         package var poison: Int?
-        /// Every so many messages one fails at its first attempt.
+        /// One message in this many fails at its first attempt.
         package var failsEvery: Int?
-        /// Every so many messages one takes so many milliseconds.
+        /// One message in `every` takes this many milliseconds.
         package var slow: (every: Int, milliseconds: Int)?
-        /// Whether it does so only when it is handled first: it is to be killed in the middle, and then to go on.
+        /// Whether a message is slow only at its first handling: the test kills the process then, and the next one
+        /// continues.
         package var slowsOnce = false
-        /// Whether the inbox's commits are flushed, as is promised.
+        /// Whether the inbox flushes its commits, which is its default.
         package var flushesCommits = true
-        /// Whether a program is started for each message.
+        /// Whether the agent starts a program for each message.
         package var startsPrograms = false
-        /// The most files that may be open.
+        /// Limit of open files.
         package var maximumFiles: Int?
-        /// Whether its calendar is what ``AgentReceiver/setCalendar(ahead:)`` says.
+        /// Whether ``AgentReceiver/setCalendar(ahead:)`` sets the agent's calendar.
         package var followsCalendar = false
-        /// Whether its handlers never answer, so that nothing is ever done.
+        /// Whether handlers never answer, so that every message stays open.
         package var holds = false
 
         package init() {}
@@ -45,15 +44,15 @@ package struct AgentReceiver: Receiver {
     package let name: String
     package let log: String
     package let process: ReceiverProcess
-    /// A line for each event that is not about a message.
+    /// File with a line for each event that is not about a message.
     package let events: String
     private let calendar: String
-    /// What its state is on, where that can lose its power.
+    /// The disk with its state, if the disk's power can be cut.
     private let disk: PowerDisk?
 
-    /// Where the disk can lose its power, it does so: what was not flushed is forgotten.
+    /// Kills the process. First cuts the power of its disk, if it has one, which drops unflushed writes.
     package func signalKill() {
-        // Where it takes no orders it is dead already.
+        // A disk without power accepts no orders.
         try? self.disk?.cut()
         self.process.signalKill()
     }
@@ -61,7 +60,7 @@ package struct AgentReceiver: Receiver {
     package func kill() async throws {
         guard let disk else { return await self.process.kill() }
         self.signalKill()
-        // Before the process can end, what it waits for has to.
+        // A process that waits for the disk cannot end before the disk does.
         disk.turnOff()
         await self.process.kill()
         try await disk.turnOn()
@@ -77,12 +76,12 @@ package struct AgentReceiver: Receiver {
         }
     }
 
-    /// What the agent told of itself, a line each.
+    /// The agent's events, a line each.
     package var told: [String] {
         ((try? String(contentsOfFile: self.events, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
     }
 
-    /// The cloud that the agent is told of.
+    /// The cloud in the agent's configuration.
     package struct Cloud: Sendable {
         package var baseURL: String
         package var appID: String
@@ -103,7 +102,7 @@ package struct AgentReceiver: Receiver {
             self.certificateAuthorityFile = "/dev/null"
         }
 
-        /// None: the agent lives on what ``AgentStateFixture`` wrote.
+        /// No cloud: the agent uses the state that ``AgentStateFixture`` wrote.
         package static let nowhere = Cloud()
     }
 

@@ -2,25 +2,26 @@ import Glibc
 import KiiPushCore
 import Synchronization
 
-/// The process groups that are running, so that none outlives this program when it is interrupted.
+/// The running process groups. An interrupt of this program ends them all.
 package enum ChildGroups {
     private static let capacity = 64
     private static let changes = Locked(())
     private static let interrupts = [SIGINT, SIGTERM, SIGHUP]
-    /// How many are about to be; below 0 once an interrupt has come, after which none begins.
+    /// Number of groups being started. An interrupt makes it negative; then no group starts.
     private static let starts = Atomic<Int>(0)
 
-    // A signal handler reads it at any moment and may take no lock. Written under `changes` alone, each slot at once;
-    // 0 is none.
+    // A signal handler may read the slots at any moment, and may take no lock. Writers hold `changes` and write each
+    // slot in one step; 0 is a free slot.
     nonisolated(unsafe) private static let running: UnsafeMutablePointer<pid_t> = {
         let slots = UnsafeMutablePointer<pid_t>.allocate(capacity: ChildGroups.capacity)
         slots.initialize(repeating: 0, count: ChildGroups.capacity)
         return slots
     }()
 
-    /// Starts a group. An interrupt that comes meanwhile waits for it, or the group would outlive this program.
+    /// Starts a group. An interrupt waits until the group has started, because otherwise the group would outlive this
+    /// program.
     static func start(_ spawn: () throws -> pid_t) rethrows -> pid_t {
-        // The handler that waits must not have interrupted this thread.
+        // The interrupt's handler waits for this thread, so it must not run on this thread.
         var (blocked, unblocked) = (sigset_t(), sigset_t())
         sigemptyset(&blocked)
         for number in self.interrupts { sigaddset(&blocked, number) }
@@ -28,7 +29,7 @@ package enum ChildGroups {
         defer { pthread_sigmask(SIG_SETMASK, &unblocked, nil) }
         if self.starts.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue < 0 {
             self.starts.wrappingSubtract(1, ordering: .sequentiallyConsistent)
-            // The handler is about to end this process.
+            // The interrupt's handler is about to end this process.
             while true { pause() }
         }
         defer { self.starts.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
@@ -37,7 +38,7 @@ package enum ChildGroups {
         return group
     }
 
-    /// Kills what is left of a group, and forgets it.
+    /// Kills the rest of a group, and removes it from the list.
     static func end(_ group: pid_t) {
         Glibc.kill(-group, SIGKILL)
         self.replace(group, with: 0)
@@ -45,9 +46,10 @@ package enum ChildGroups {
 
     /// Makes an interrupt end the groups and then this process.
     ///
-    /// By a handler: a thread that waits for signals misses them, since Dispatch lets the main thread take them all.
+    /// A signal handler does it. A thread in `sigwait` would miss the signals, because Dispatch lets the main thread
+    /// take them all.
     package static func endWithInterrupts() {
-        // Made here, and not in the handler.
+        // Both have to be initialized before a handler reads them.
         _ = self.running
         _ = self.starts.load(ordering: .relaxed)
         for number in self.interrupts {
@@ -55,7 +57,8 @@ package enum ChildGroups {
                 ChildGroups.starts.bitwiseOr(.min, ordering: .sequentiallyConsistent)
                 while ChildGroups.starts.load(ordering: .sequentiallyConsistent) != .min { usleep(1_000) }
                 for slot in 0..<ChildGroups.capacity {
-                    // Read once: another thread may end it meanwhile, and group 0 would be this program's own.
+                    // The slot is read once, because another thread may set it to 0 meanwhile, and group 0 is this
+                    // program's own.
                     let group = ChildGroups.running[slot]
                     if group != 0 { Glibc.kill(-group, SIGKILL) }
                 }

@@ -1,22 +1,22 @@
 import Glibc
 
-/// What a receiver's log says, read on from where the last reading stopped.
+/// The log of a receiver. Each reading continues where the last one stopped.
 package struct HandledLog: Sendable {
     private let path: String
     private var offset = 0
-    /// By number, and by what the receiver calls the message, how often it was handled to the end.
+    /// Number of completed handlings, by message number and by the receiver's ID of the message.
     package private(set) var endings: [Int: [String: Int]] = [:]
     package private(set) var endedCount = 0
     package private(set) var begunCount = 0
-    /// The number that was begun last.
+    /// The number of the latest begun message.
     package private(set) var lastBegun: Int?
 
     package init(path: String) { self.path = path }
 
-    /// Begun, and not ended by the same process: what runs now, and what was interrupted.
+    /// Number of begun handlings without an end: running or interrupted.
     package var interrupted: Int { self.begunCount - self.endedCount }
 
-    /// Takes in the lines that are new; `false` when there were none.
+    /// Reads new lines. Returns `false` if there are none.
     @discardableResult
     package mutating func read() -> Bool {
         let descriptor = open(self.path, O_RDONLY | O_CLOEXEC)
@@ -26,7 +26,7 @@ package struct HandledLog: Sendable {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = pread(descriptor, &chunk, chunk.count, self.offset)
-            // What follows the last line end is half a line.
+            // Text after the last line end is an incomplete line.
             guard count > 0, let end = chunk[..<count].lastIndex(of: UInt8(ascii: "\n")) else { return isNew }
             for line in chunk[..<end].split(separator: UInt8(ascii: "\n")) {
                 self.take(String(decoding: line, as: UTF8.self))

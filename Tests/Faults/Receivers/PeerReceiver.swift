@@ -1,18 +1,19 @@
 package import KiiPushCore
 
-/// A usual MQTT client, in a program that keeps to ``Receiver``'s terms.
+/// Another MQTT client, in a program that follows ``Receiver``.
 ///
-/// Called as `PROGRAM ARGUMENTS HOST PORT CLIENTID TOPIC USER LOGFILE`, with the password in `MQTT_PASSWORD` and the work
-/// in `WORK_MIN_US` and `WORK_MAX_US`, microseconds. It may be a script that starts others; all of them are killed.
+/// The call is `PROGRAM ARGUMENTS HOST PORT CLIENTID TOPIC USER LOGFILE`. The password is in `MQTT_PASSWORD`, the work
+/// in `WORK_MIN_US` and `WORK_MAX_US`, in microseconds. The program may be a script that starts others; a kill ends all
+/// of them.
 package struct PeerReceiver: Receiver {
     package let name: String
     package let log: String
     package let process: ReceiverProcess
 
     /// - Parameters:
-    ///   - program: found along `PATH`, unless it has a slash.
-    ///   - arguments: what comes before the ones above.
-    ///   - directory: where the log and the program's output (`receiver.out`) go.
+    ///   - program: its name is searched in `PATH`, unless it has a slash.
+    ///   - arguments: the first arguments of the call.
+    ///   - directory: the folder of the log and of the program's output (`receiver.out`).
     package init(
         name: String,
         program: String,

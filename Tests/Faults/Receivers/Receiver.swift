@@ -1,22 +1,21 @@
-/// A client under test: a program of its own that receives from a broker and keeps a log of what it handled.
+/// A client under test: a program that receives from a broker and logs the handled messages.
 ///
-/// The program connects with the endpoint's client ID, user name and password, clean session off, and subscribes to the
-/// endpoint's topic at QoS 1. For each message, whose payload is JSON with a number `n`, it appends `began N ID` to the
-/// log, works for as long as ``WorkTime`` says, and appends `ended N ID`; each line is written through to the disk
-/// before the next step (fdatasync). N is `n`, ID the program's own number of the message, or 0. When the connection is
-/// lost it connects again by itself.
+/// The program connects with the endpoint's client ID, user name and password, with clean session off, and subscribes
+/// to the endpoint's topic at QoS 1. Each payload is JSON with a number `n`. For each message, the program appends
+/// `began N ID` to the log, works for its ``WorkTime``, and appends `ended N ID`. It flushes each line to the disk
+/// before the next step (fdatasync). N is `n`; ID is the program's own number of the message, or 0. After a lost
+/// connection the program reconnects by itself.
 package protocol Receiver: Sendable {
-    /// What the table calls it.
+    /// The name in the table.
     var name: String { get }
     /// The file with a line for each message begun and ended, kept over restarts.
     var log: String { get }
-    /// The program.
     var process: ReceiverProcess { get }
 
-    /// Ends the program and all that it started with SIGKILL, from any thread and without waiting for its end.
+    /// Kills the program and its children with SIGKILL, from any thread and without waiting for their end.
     func signalKill()
 
-    /// The same, and returns when it is gone.
+    /// Kills the program and its children, and waits for the program's end.
     func kill() async throws
 }
 
@@ -25,23 +24,20 @@ extension Receiver {
 
     package func kill() async throws { await self.process.kill() }
 
-    /// Starts the program, again after it was killed.
     package func start() throws { try self.process.start() }
 
-    /// Whether the program has not ended.
     package var isRunning: Bool { self.process.isRunning }
 }
 
-/// How long a receiver works on a message, between the two lines of its log.
+/// Duration of a receiver's work on a message, between the two lines of its log.
 package struct WorkTime: Sendable, Hashable {
-    /// Microseconds; drawn evenly for each message.
+    /// Microseconds; each message draws a value, evenly distributed.
     package var range: ClosedRange<Int>
 
     package init(microseconds range: ClosedRange<Int>) { self.range = range }
 
     package static let standard = WorkTime(microseconds: 500...3000)
 
-    /// The variables that tell a receiver.
     package var environment: [String: String] {
         ["WORK_MIN_US": "\(self.range.lowerBound)", "WORK_MAX_US": "\(self.range.upperBound)"]
     }

@@ -1,15 +1,15 @@
-// For a GNU extension that the Glibc module leaves out.
+// This import provides a GNU extension that the Glibc module leaves out.
 import CMicroHTTPD
 import Foundation
 import Glibc
 import KiiPushCore
 
-/// A program that is started and killed again and again, with everything that it starts.
+/// A program that is started and killed repeatedly, with all its children.
 package final class ReceiverProcess: Sendable {
     private enum State {
         case notStarted
         case running(pid_t)
-        /// With the status that wait(2) gave.
+        /// The status of wait(2).
         case ended(Int32)
     }
 
@@ -19,8 +19,8 @@ package final class ReceiverProcess: Sendable {
     private let state = Locked(State.notStarted)
 
     /// - Parameters:
-    ///   - environment: added to this process's own.
-    ///   - output: the file that standard output and error are appended to.
+    ///   - environment: variables beside those of this process.
+    ///   - output: the file for standard output and standard error.
     package init(program: String, arguments: [String], environment: [String: String], output: String) {
         self.words = [program] + arguments
         self.output = output
@@ -61,7 +61,7 @@ package final class ReceiverProcess: Sendable {
         self.state.withLock { $0 = .running(pid) }
     }
 
-    /// How the program ended, if it has, and the end of what it said, for an error message.
+    /// The program's exit status, if it has ended, and the end of its output, for an error message.
     package var lastWords: String {
         let text = (try? String(contentsOfFile: self.output, encoding: .utf8)) ?? ""
         var words = text.split(separator: "\n").suffix(3).map(String.init)
@@ -71,17 +71,17 @@ package final class ReceiverProcess: Sendable {
         return words.joined(separator: " | ")
     }
 
-    /// Kills the process and what it started, from any thread and without waiting for its end.
+    /// Kills the process and its children, from any thread and without waiting for their end.
     package func signalKill() {
         self.state.withLock { state in
             if case .running(let pid) = state { Glibc.kill(-pid, SIGKILL) }
         }
     }
 
-    /// Kills the process and what it started, and returns when it is gone.
+    /// Kills the process and its children, and waits for its end.
     package func kill() async {
         self.signalKill()
-        // The kernel takes a moment; a blocked thread of the pool would hold up others.
+        // The kernel takes a moment. A blocked thread of the pool would delay other tasks.
         while self.isRunning { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
@@ -92,9 +92,9 @@ package final class ReceiverProcess: Sendable {
         }
     }
 
-    /// Asks the process to end, and returns when it has.
+    /// Asks the process to end, and waits for its end.
     ///
-    /// - Throws: when it does not end; it is killed then.
+    /// - Throws: if the process does not end; it is then killed.
     package func stop() async throws {
         self.signalStop()
         let deadline = MonotonicInstant.now() + .seconds(120)
@@ -114,12 +114,13 @@ package final class ReceiverProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, self.output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // Among them sockets of the proxy: a copy would keep the other side from seeing their end.
+        // The inherited descriptors include sockets of the proxy. A copy would keep a peer from seeing the end of its
+        // connection.
         posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // A group of its own, so that a script's children die with it.
+        // A separate process group, so that a script's children die with it.
         posix_spawnattr_setpgroup(&attributes, 0)
         var signals = sigset_t()
         sigemptyset(&signals)

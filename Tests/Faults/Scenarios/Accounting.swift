@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Whether every message of a scenario is handled or a dead letter, looked at again and again.
+/// Checks repeatedly whether every message of a scenario is handled or a dead letter.
 struct Accounting {
     private let sent: [Int: Int]
     private let total: Int
@@ -23,8 +23,7 @@ struct Accounting {
     }
 
     mutating func isComplete(_ log: HandledLog) throws -> Bool {
-        // Neither dead letters nor what equal messages became leave a line in the log; the inbox is looked at now and
-        // then.
+        // Dead letters have no line in the log, so the inbox is read at every 50th check.
         let isDue = self.looks % 50 == 0
         self.looks += 1
         if self.isOurs, isDue {
@@ -43,7 +42,7 @@ struct Accounting {
         return tally.missing.isEmpty
     }
 
-    /// Whether the receiver has nothing to work on, and nothing to acknowledge.
+    /// Whether the receiver has no open message and no pending acknowledgement.
     func isIdle() throws -> Bool {
         guard self.proxy.traffic.inFlight == 0 else { return false }
         return try InboxReading(state: self.state).open == 0

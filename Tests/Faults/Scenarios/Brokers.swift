@@ -1,7 +1,7 @@
 import KiiPushCore
 import KiiPushEmulator
 
-// The broker itself dies. What it takes along is not the receiver's to lose, and has a column of its own.
+// The broker itself dies. Messages that it loses are not the receiver's losses, and have their own column.
 extension Scenario {
     static func broker(kills: Int) -> Scenario {
         self.killedBroker("broker", "mosquitto is killed while it delivers, or holds messages", kills, .everyChange)
@@ -29,10 +29,10 @@ extension Scenario {
                     if !play.receiver.isRunning { try play.receiver.start() }
                     play.expect(try await play.passProbe(), "the agent did not come back")
                 }
-                // So that it has saved the session at least; what comes within the next second is at risk.
+                // By then, the broker has saved at least the session. Messages of the next second are at risk.
                 if persistence == .everySecond { try await Task.sleep(for: .milliseconds(1200)) }
                 let early = Int.random(in: 1..<batch, using: &play.random)
-                // Answered with 503 while there is none; what was answered so does not count as sent.
+                // While there is no broker, the cloud answers 503; messages with that answer do not count as sent.
                 if isAbsent {
                     try await play.send(numbers.prefix(early))
                     try await play.bench.killBroker()
@@ -48,7 +48,8 @@ extension Scenario {
         }
     }
 
-    /// A broker that keeps what it acknowledged is killed before our agent's eyes, and behind its back.
+    /// A broker that keeps acknowledged messages is killed: once while the agent receives, once while the agent is
+    /// dead.
     static func restart(messages: Int) -> Scenario {
         Scenario("restart", "the broker is killed (SIGKILL) while it delivers, and while messages wait") { play in
             play.brokerWasKilled = true
@@ -68,10 +69,10 @@ extension Scenario {
 }
 
 extension Play {
-    /// Has the broker killed as soon as it has delivered so many messages, before it can have an acknowledgement of the
-    /// last one: the proxy passes that on, and does the killing.
+    /// Kills the broker at a delivery, before it can get the acknowledgement. The proxy passes the PUBLISH and then
+    /// kills the broker.
     ///
-    /// - Parameter body: makes it deliver them.
+    /// - Parameter body: makes the broker deliver.
     fileprivate mutating func killBroker(
         atDelivery nth: Int, _ body: (inout Play) async throws -> Void
     ) async throws -> Bool {

@@ -1,15 +1,13 @@
 import TestSupport
 
 extension Scenario {
-    /// How much of everything.
     package enum Size: Sendable {
-        /// What the published table is made of.
+        /// The size of the published table.
         case full
-        /// A few seconds each.
+        /// A few seconds for each scenario.
         case quick
     }
 
-    /// All scenarios, in the order of the table.
     package static func all(_ size: Size) -> [Scenario] {
         let isFull = size == .full
         return [
@@ -51,12 +49,12 @@ extension Scenario {
         ]
     }
 
-    /// The scenarios that make sense with any client: killed at its work, and cut off.
+    /// The scenarios that suit any client: kills at work, and cuts.
     package static func forPeers(_ size: Size) -> [Scenario] {
         Scenario.all(size).filter { ["kill", "cut"].contains($0.name) }
     }
 
-    /// The scenarios that say something about another broker. With NATS, whatever is sent again comes 30 s later.
+    /// The scenarios for other brokers. NATS redelivers only after 30 s.
     package static func forBrokers(_ size: Size) -> [Scenario] {
         let isFull = size == .full
         return [

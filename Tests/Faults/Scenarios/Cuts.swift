@@ -1,7 +1,6 @@
 import KiiPushCore
 import KiiPushEmulator
 
-// The connection is cut while messages come.
 extension Scenario {
     static func cut(messages: Int, cuts: Int) -> Scenario {
         Scenario("cut", "the connection is cut by RST and FIN in turn, after a delivery or in place of a PUBACK") {
@@ -14,7 +13,8 @@ extension Scenario {
         }
     }
 
-    /// The same where an acknowledgement waits for its handler: a redelivery joins it.
+    /// Cuts with the inbox in memory: the acknowledgement waits for the handler, and the agent matches the redelivery
+    /// to the running handler.
     static func cutInMemory(messages: Int, cuts: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.inbox = "memory"
@@ -27,7 +27,7 @@ extension Scenario {
         }
     }
 
-    /// RabbitMQ's way: what is redelivered has other packet identifiers, which others had before.
+    /// Redelivered messages have packet identifiers that other messages had before, as with RabbitMQ.
     static func renumber(messages: Int, cuts: Int) -> Scenario {
         Scenario("renumber", "each connection counts packet IDs anew, so a redelivery has another one; cuts") { play in
             await play.proxy.change { $0.renumbersPackets = true }
@@ -38,8 +38,8 @@ extension Scenario {
         }
     }
 
-    /// The agent has stored and acknowledged, the broker never learns it and delivers again: to the same process, or to
-    /// the next one.
+    /// The agent has stored and acknowledged a message, but the broker never gets the PUBACK and redelivers: to the
+    /// same process, or to the next one.
     static func lostAcknowledgement(rounds: Int) -> Scenario {
         Scenario("lost-puback", "a PUBACK is lost with its connection, every other time the process is killed too") {
             play in
@@ -48,8 +48,8 @@ extension Scenario {
             let batch = 10
             for round in 0..<rounds {
                 let nth = Int.random(in: 1...batch, using: &play.random)
-                // A process that dies between CONNECT and CONNACK cannot know that the session is still the same, so before a
-                // kill the connection stays, and the broker hears no more of it.
+                // A process that dies between CONNECT and CONNACK cannot know that the session is still the same. So
+                // before a kill the connection stays open, but the proxy passes nothing more to the broker.
                 let isKilled = round % 2 == 1
                 let rule = PacketRule(.puback, .toBroker, nth: nth, isKilled ? .swallowRest : .cutInstead(.reset))
                 let lost = await play.proxy.arm(rule)
@@ -57,7 +57,7 @@ extension Scenario {
                 play.expect(
                     try await play.observation.wait { _ in lost.hasHappened }, "PUBACK \(nth) never came")
                 guard isKilled else { continue }
-                // The answers are stored first: what is handled twice now was redelivered.
+                // All answers are stored first, so a second handling would be that of a redelivery.
                 try await play.waitForAll()
                 let state = play.bench.state
                 play.expect(
@@ -75,15 +75,15 @@ extension Scenario {
         }
     }
 
-    /// Messages whose bytes are equal are messages all the same.
+    /// Several messages with equal bytes are different messages.
     static func equal(rounds: [Int]) -> Scenario {
         Scenario("equal", "forty equal messages wait, some are taken, the link is cut: forty have to be handled") {
             try await $0.cutAmongEqual(rounds, whenAcknowledged: false)
         }
     }
 
-    /// With identifiers that mean another message after each cut: what was never read comes with DUP and the identifier of
-    /// one that is done.
+    /// Packet identifiers mean another message after each cut: a message that was never read arrives with DUP and the
+    /// identifier of a handled one.
     static func equalRenumbered(rounds: [Int]) -> Scenario {
         Scenario(
             "equal-renumber",
@@ -96,19 +96,18 @@ extension Scenario {
 }
 
 extension Play {
-    /// Has the session's first message over with. A connection that begins with the packet identifier 1 does not show
-    /// that its broker keeps identifiers, so all that comes again on it is handled again.
+    /// Sends the first message of the session, and waits for its acknowledgement. A connection that begins with packet
+    /// identifier 1 does not show that its broker keeps identifiers, so the agent would handle redeliveries again.
     mutating func beginSession() async throws {
         let proxy = self.proxy
         try await self.send([0])
         self.expect(try await self.observation.wait { _ in proxy.traffic.acknowledged.contains(0) }, "no PUBACK came")
     }
 
-    /// A cut may come before the broker has written anything behind it. Until one of the rounds leaves messages that were
-    /// sent and not seen, more of them follow.
+    /// A cut may come before the broker has written another message. So the rounds go on until a cut leaves messages
+    /// that were sent and not read.
     ///
-    /// - Parameter whenAcknowledged: whether the receiver has acknowledged what it read when the cut comes, rather than next
-    ///   to nothing.
+    /// - Parameter whenAcknowledged: whether the cut waits until the receiver has acknowledged all that it read.
     fileprivate mutating func cutAmongEqual(_ rounds: [Int], whenAcknowledged: Bool) async throws -> String {
         var round = 0
         while round < rounds.count || (self.traffic.unseenDuplicates == 0 && round < rounds.count + 10) {
@@ -123,7 +122,7 @@ extension Play {
 
     private mutating func cutAmongEqual(_ round: Int, nth: Int, whenAcknowledged: Bool) async throws {
         let proxy = self.proxy
-        // Nobody is there while they are queued.
+        // The receiver is offline while the messages are queued.
         await proxy.change { $0.refusesConnections = true }
         await proxy.cut(.reset)
         try await self.publish(repeatElement(round + 1, count: 40))
@@ -135,20 +134,20 @@ extension Play {
         self.expect(try await self.observation.wait { _ in cut.hasHappened }, "no cut in round \(round + 1)")
         if whenAcknowledged {
             self.expect(try await self.observation.wait { _ in proxy.traffic.inFlight == 0 }, "no PUBACK came")
-            // Not by RST, which may overtake the acknowledgements.
+            // A reset could overtake the acknowledgements, so the proxy closes the connection.
             let links = await proxy.cut(.close)
             self.expect(links == 1, "\(links) connections were cut in round \(round + 1)")
         }
         try await self.waitForAll()
     }
 
-    /// Sends in batches and cuts once in each, half of the times after a PUBLISH, half of the times before a PUBACK.
+    /// Sends in batches and cuts the connection once in each: alternately after a PUBLISH and before a PUBACK.
     ///
-    /// - Parameter atOnce: whether the next batch follows as soon as the connection is cut, rather than when all is
-    ///   handled. What is not acknowledged then adds up.
+    /// - Parameter atOnce: whether the next batch follows directly after the cut, so that unacknowledged messages add
+    ///   up. Otherwise all messages are handled first.
     fileprivate mutating func sendAndCut(messages: Int, cuts: Int, atOnce: Bool) async throws {
         let batch = messages / cuts
-        // With QoS 2 that is the last word about a message.
+        // With QoS 2, PUBCOMP is the last packet about a message.
         let acknowledgement: MQTTPacketType = self.kind.qos == .exactlyOnce ? .pubcomp : .puback
         for cut in 0..<cuts {
             let how: Cut = cut % 2 == 0 ? .reset : .close
@@ -159,7 +158,7 @@ extension Play {
                 : PacketRule(acknowledgement, .toBroker, nth: nth, .cutInstead(how))
             let firing = await self.proxy.arm(rule)
             try await self.send(cut * batch + 1...(cut + 1) * batch)
-            // A receiver that does not come back meets no more rules.
+            // Without a reconnection, no further rule is met.
             guard try await self.observation.wait(until: { _ in firing.hasHappened }) else { break }
             if !atOnce { try await self.waitForAll() }
         }

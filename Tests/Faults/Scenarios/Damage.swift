@@ -1,9 +1,8 @@
 import KiiPushCore
 import TestSupport
 
-// What becomes of the inbox's files between two processes.
 extension Scenario {
-    /// One way to end a process and to damage what it leaves.
+    /// The end of a process, and the damage to its files.
     struct Damage: Sendable {
         var damage: InboxDamage
         var isKilled: Bool
@@ -48,7 +47,7 @@ extension Scenario {
 }
 
 extension Play {
-    /// Has these messages acknowledged by an agent that handles none, and ends it.
+    /// Lets an agent that handles no message acknowledge these messages, and ends it.
     mutating func leaveOpen(_ numbers: Range<Int>, isKilled: Bool) async throws {
         var settings = AgentReceiver.Settings()
         settings.holds = true
@@ -58,7 +57,8 @@ extension Play {
         let (proxy, state) = (self.proxy, self.bench.state)
         let isReached = try await self.observation.wait { _ in
             guard proxy.traffic.acknowledged.isSuperset(of: numbers) else { return false }
-            // A kill within the second that the mark may be late is another matter: what it costs cannot be seen.
+            // The mark may be a second late. A kill within that second is not tested here, because its loss is
+            // invisible.
             guard isKilled, let mark = InboxMark(ofInboxAt: state + "/inbox.sqlite") else { return !isKilled }
             return try Int(InboxReader(stateDirectory: state).ledger().received) <= Int(mark.stored)
         }
@@ -66,7 +66,7 @@ extension Play {
         if isKilled { try await self.receiver.kill() } else { try await self.receiver.process.stop() }
     }
 
-    /// Has an agent receive with the damaged files until every message is handled, a dead letter, or told as lost.
+    /// Receives with the damaged files until every message is handled, a dead letter, or reported as lost.
     fileprivate mutating func receiveAfter(_ damage: Scenario.Damage) async throws {
         let name = "\(damage.damage.rawValue) after a \(damage.isKilled ? "kill" : "clean stop")"
         let state = self.bench.state
@@ -81,12 +81,13 @@ extension Play {
         guard self.problems.isEmpty else { throw Play.Stopped() }
     }
 
-    /// Waits until every message is handled, a dead letter, or told as lost, and `isTold` says that the agent has told so.
+    /// Waits until every message is handled, a dead letter, or reported as lost, and until `isTold` returns `true` (the
+    /// agent has reported the loss).
     mutating func waitForAccounts(of name: String, isTold: () -> Bool) async throws {
         let (sent, state) = (Set(self.sent.keys), self.bench.state)
         var (handled, dead, lost) = (0, 0, 0)
         let isAccountedFor = try await self.observation.wait { log in
-            // While the file is being replaced there is none.
+            // While the agent replaces the file, there is none.
             guard let ledger = try? InboxReader(stateDirectory: state).ledger() else { return false }
             (handled, dead) = (log.endings.count { sent.contains($0.key) }, Int(ledger.dead))
             lost = Int(ledger.lost)
@@ -99,13 +100,13 @@ extension Play {
         self.toldAsLost = lost
     }
 
-    /// Of what a damaged file held some could not be read well enough to be handled.
+    /// Expects dead letters for messages that the damaged file held but that were too damaged to be handled.
     mutating func expectDamagedLetters() throws {
         let letters = try InboxReading(state: self.bench.state).dead.letters
         self.expectedDead = Set(letters.filter { $0.reason.hasPrefix("damaged inbox") }.compactMap(\.number))
     }
 
-    /// Whether an inbox that took a damaged one's place keeps a notice of that, or has yet to take it.
+    /// Whether a replaced inbox still has a notice to report. An unreadable inbox counts as one.
     static func hasNotices(_ state: String) -> Bool {
         let file = try? SQLiteFile("\(state)/inbox.sqlite", for: .reading)
         return (try? file?.integer("SELECT count(*) FROM notice")) != 0

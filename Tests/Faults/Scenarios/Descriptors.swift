@@ -1,7 +1,7 @@
 import KiiPushCore
 
 extension Scenario {
-    /// A program for each message, more at once than there are descriptors for.
+    /// A program for each message, and more concurrent messages than free descriptors.
     static func descriptors(messages: Int, programs: Int, files: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.concurrentHandlers = programs

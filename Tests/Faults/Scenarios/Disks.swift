@@ -1,12 +1,11 @@
 import KiiPushCore
 import TestSupport
 
-// The disk has no room, or little.
 extension Scenario {
-    /// Nothing is acknowledged that could not be stored.
+    /// The agent acknowledges no message that it could not store.
     static func disk(messages: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
-        // More waits than there is room for.
+        // The handlers are slow, so that more messages wait than the disk has room for.
         settings.slow = (every: 1, milliseconds: 20)
         var setup = FaultBench.Setup()
         setup.disk = .small(megabytes: 24)
@@ -19,7 +18,7 @@ extension Scenario {
             try await play.publish(1...messages, padding: 8000)
             let bench = play.bench
             let isFull = try await play.observation.wait { _ in
-                // What the agent gives up to go on is taken, too.
+                // The test also fills the space that the agent frees to continue.
                 try bench.fillDisk()
                 return agent.told.contains { $0.hasPrefix("not storing") }
             }
@@ -35,7 +34,7 @@ extension Scenario {
         }
     }
 
-    /// A disk with nothing on it but the agent's state, which handled messages alone would fill many times over.
+    /// A disk with only the agent's state. Without cleaning up, handled messages would fill it many times over.
     static func smallDisk(megabytes: Int, messages: Int, padding: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.work = WorkTime(microseconds: 0...200)
@@ -49,7 +48,7 @@ extension Scenario {
             guard FaultBench.canMount else { throw LeftOut.onlyRootMounts }
             try agent.start()
             try await play.beginSession()
-            // A reader keeps the log out of the file until the log fills the disk.
+            // A read transaction prevents checkpoints, so the log grows until it fills the disk.
             var reader: SQLiteFile? = try SQLiteFile("\(play.bench.state)/inbox.sqlite", for: .reading)
             try reader?.execute("BEGIN")
             _ = try reader?.integer("SELECT count(*) FROM message")
@@ -57,7 +56,7 @@ extension Scenario {
             try await play.publish(1...burst, padding: 8000)
             let isFull = try await play.observation.wait { _ in agent.told.contains { $0.hasPrefix("not storing") } }
             play.expect(isFull, "the log did not fill the disk")
-            // Answers would take what is left, if there were enough of them.
+            // Takes the remaining space, as the results of enough handlers would.
             try play.bench.fillDisk()
             reader = nil
             try await play.waitForAll()
@@ -66,13 +65,13 @@ extension Scenario {
                 try await play.publish(first...min(burst + messages, first + 999), padding: padding)
                 try await play.waitForAll()
             }
-            // What a disk can hold must not depend on how often the agent is started.
+            // The capacity of the inbox must not depend on the number of starts.
             try await agent.kill()
             let told = agent.told.count
             try agent.start()
             try await play.publish(burst + messages + 1...burst + messages + 200, padding: padding)
             try await play.finish()
-            // A burst may be larger than the disk, for a moment.
+            // A burst may fill the disk for a moment.
             let isStoring = try await play.observation.wait { _ in
                 let last = agent.told.dropFirst(told).last { $0.hasPrefix("not storing") || $0 == "storing again" }
                 return last.map { $0 == "storing again" } ?? true

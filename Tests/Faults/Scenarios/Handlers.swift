@@ -2,7 +2,6 @@ import Glibc
 import KiiPushCore
 import KiiPushEmulator
 
-// What happens beside the network: slow handlers, the calendar, the disk, and messages that are none.
 extension Scenario {
     static func slow(messages: Int, every: Int, keepAliveSeconds: Int = 5) -> Scenario {
         var settings = AgentReceiver.Settings()
@@ -23,8 +22,8 @@ extension Scenario {
         }
     }
 
-    /// With the inbox in memory a message is acknowledged when its handler has answered. A broker that does not wait as
-    /// long sends it again meanwhile, which is to start nothing.
+    /// With the inbox in memory, a message is acknowledged only after its handler has answered. A broker that
+    /// redelivers earlier must not start a second handler.
     static func withheld(seconds: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.inbox = "memory"
@@ -38,7 +37,8 @@ extension Scenario {
             let proxy = play.proxy
             var (isAcknowledged, isTooEarly) = (false, false)
             let isOver = try await play.observation.wait { log in
-                // Seen before the log was read, which has the handler's end before its acknowledgement is sent.
+                // The value is from before this reading of the log, which has the handler's end before the
+                // acknowledgement is sent.
                 if isAcknowledged, log.endings[5] == nil { isTooEarly = true }
                 isAcknowledged = proxy.traffic.acknowledged.contains(5)
                 return isAcknowledged && log.endings[5] != nil
@@ -71,7 +71,7 @@ extension Scenario {
                 let cut = await play.proxy.arm(PacketRule(.puback, .toBroker, nth: 5, .cutInstead(.reset)))
                 try await play.send(first..<first + messages / jumps.count / 2)
                 play.expect(try await play.observation.wait { _ in cut.hasHappened }, "no cut")
-                // Failed messages wait for their second attempt now, by a calendar that changes.
+                // Failed messages now wait for their second attempt while the calendar changes.
                 try agent.setCalendar(ahead: jump)
                 if index % 2 == 1 {
                     try await agent.kill()

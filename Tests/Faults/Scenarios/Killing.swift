@@ -2,13 +2,12 @@ import Glibc
 import KiiPushCore
 import KiiPushEmulator
 
-// How a receiver is killed: at its work, and while messages come.
 extension Play {
-    /// Has the session's first message over with, and ends the receiver.
+    /// Lets a receiver handle the first message of the session, and kills that receiver.
     mutating func receiveFirst() async throws {
         try self.receiver.start()
         try await self.beginSession()
-        // An answer that is not stored would be a duplicate of another kind.
+        // If the answer were not stored, a later duplicate would have another cause.
         let (isOurs, state) = (self.kind.isOurs, self.bench.state)
         let isHandled = try await self.observation.wait {
             try $0.endings[0] != nil && (!isOurs || InboxReading(state: state).open == 0)
@@ -17,8 +16,8 @@ extension Play {
         _ = try await self.observation.kill()
     }
 
-    /// A quarter of the messages waits at the broker, so that there is always something to work on; a share of the rest is
-    /// sent while each receiver runs. Half of the kills come while a handler runs, half right after a PUBLISH.
+    /// A quarter of the messages waits at the broker, so that the receiver always has work. Each receiver gets a share
+    /// of the rest. Half of the kills come while a handler runs, half right after a PUBLISH.
     mutating func killAgainAndAgain(
         messages: Int, kills: Int, by send: (inout Play, Range<Int>) async throws -> Void
     ) async throws -> Kills {
@@ -36,7 +35,7 @@ extension Play {
             guard isReady else { break }
             if try await self.observation.kill() > 0 { atWork += 1 }
             let proxy = self.proxy
-            // The receiver is dead: only the proxy has something to do.
+            // The receiver is dead, so the wait is only for the proxy.
             while !proxy.traffic.isDisconnected { try await Task.sleep(for: .milliseconds(1)) }
             let ends = self.traffic.unacknowledgedAtEnd
             if ends.contains(where: { $0.key > former && $0.value > 0 }) { amidDelivery += 1 }
@@ -52,16 +51,14 @@ extension Play {
         return Kills(done: done, atWork: atWork, amidDelivery: amidDelivery)
     }
 
-    /// How often the receiver was killed, and when.
     struct Kills: CustomStringConvertible {
         var done, atWork, amidDelivery: Int
 
-        /// The moments.
         var moments: String { "\(self.atWork) amid work, \(self.amidDelivery) amid delivery" }
         var description: String { "\(self.done) kills, \(self.moments)" }
     }
 
-    /// Starts the receiver and returns when it has to be killed; `false` where nothing happens.
+    /// Starts the receiver, and returns at the moment of the kill; `false` if the receiver makes no progress.
     private mutating func killAtWork(
         _ numbers: Range<Int>, _ send: (inout Play, Range<Int>) async throws -> Void
     ) async throws -> Bool {
@@ -72,18 +69,18 @@ extension Play {
             afterEnded: ended + Int.random(in: numbers.count / 2..<numbers.count, using: &self.random))
     }
 
-    /// Starts the receiver and has it killed when a message has come.
+    /// Starts the receiver, which a rule kills after a delivery.
     ///
-    /// - Parameter fromStart: whether that may be one that comes again as soon as it is back, rather than a new one.
+    /// - Parameter fromStart: whether that delivery may be a redelivery at the start. Otherwise it is a new message.
     private mutating func killAtDelivery(
         _ numbers: Range<Int>, fromStart: Bool, _ send: (inout Play, Range<Int>) async throws -> Void
     ) async throws -> Bool {
         let ended = self.observation.log.endedCount
-        // Half of them, so that there is something to work on when the other half comes.
+        // Half of the messages come first, so that the receiver has work when the second half arrives.
         let middle = fromStart ? numbers.lowerBound : numbers.lowerBound + numbers.count / 2
         let rule = PacketRule(
             .publish, .toReceiver, nth: Int.random(in: 1...numbers.upperBound - middle, using: &self.random), .pass)
-        // Before it is read, before it is stored, or afterwards.
+        // The kill comes before the message is read, before it is stored, or later.
         let microseconds = UInt32.random(in: 0..<2000, using: &self.random)
         let receiver = self.receiver
         let kill: @Sendable () -> Void = {
@@ -104,10 +101,10 @@ extension Play {
         return try await self.waitUntilKilled(by: fired)
     }
 
-    /// Waits until a rule has killed the receiver; `false` where it was not met.
+    /// Waits until a rule has killed the receiver; `false` if no packet matched the rule.
     mutating func waitUntilKilled(by fired: FaultProxy.Firing) async throws -> Bool {
         if try await self.observation.wait(until: { _ in fired.hasHappened }) { return true }
-        // The rule's own thread may say it a moment after the receiver has ended.
+        // The rule's thread may report the kill a moment after the receiver's end.
         let deadline = MonotonicInstant.now() + .seconds(10)
         while !self.receiver.isRunning, !fired.hasHappened, MonotonicInstant.now() < deadline {
             try await Task.sleep(for: .milliseconds(1))
@@ -115,7 +112,7 @@ extension Play {
         return fired.hasHappened
     }
 
-    /// Waits until so many messages have ended and another one is in its handler, or none is left to be handled.
+    /// Waits until `count` messages have ended and another one is in its handler, or until all messages have ended.
     private mutating func waitForWork(afterEnded count: Int) async throws -> Bool {
         let total = self.sent.values.reduce(0, +)
         return try await self.observation.waitForHandler(afterEnded: count, orAll: total)

@@ -1,7 +1,6 @@
 import KiiPushCore
 import KiiPushEmulator
 
-// The receiver is killed with SIGKILL in the middle of its work and while messages come, again and again.
 extension Scenario {
     static func kill(messages: Int, kills: Int) -> Scenario {
         Scenario("kill", "the agent is killed (SIGKILL) amid its work and while messages come, again and again") {
@@ -33,11 +32,11 @@ extension Scenario {
         }
     }
 
-    /// What the proxy cannot read it can cut all the same: it counts bytes.
+    /// The proxy cannot read TLS, but it can count bytes and cut after some.
     static func secure(messages: Int, kills: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.usesTLS = true
-        // Else a receiver that gets more of a busy machine is done before anybody looks.
+        // Without slow messages, a receiver on a busy machine might finish before the check.
         settings.slow = (every: messages / kills / 2, milliseconds: 500)
         return Scenario(
             "tls", "over TLS, while messages come, the agent is killed and the connection cut in turn",
@@ -47,10 +46,11 @@ extension Scenario {
             let (proxy, share) = (play.bench.secureProxy, messages / kills)
             for kill in 0..<kills {
                 let first = kill * share + 1
-                // With a handler at work the connection stands, or what there was to handle came over the last one.
+                // A running handler shows that the connection is open, unless all its messages came over the previous
+                // connection.
                 try await play.send(first..<first + share / 2)
                 play.expect(try await play.observation.waitForHandler(afterEnded: kill * share / 2), "no progress")
-                // Each message is more than a hundred bytes.
+                // Each message is longer than a hundred bytes.
                 let bytes = Int.random(in: 1...share / 2 * 100, using: &play.random)
                 let (process, isKill) = (play.receiver.process, kill % 2 == 0)
                 let cut: Cut? = isKill ? nil : kill % 4 == 1 ? .reset : .close
@@ -68,7 +68,7 @@ extension Scenario {
         }
     }
 
-    /// A message that ends the process each time it is handled becomes a dead letter, and no other one does.
+    /// A message that ends the process at each handling becomes a dead letter; no other message does.
     static func poison(messages: Int) -> Scenario {
         let poison = messages / 3
         var settings = AgentReceiver.Settings()

@@ -1,9 +1,8 @@
 import KiiPushCore
 import KiiPushEmulator
 
-// The network does what networks do.
 extension Scenario {
-    /// Nothing comes through, and nothing says so: PINGREQ has to find it out.
+    /// The network silently drops all packets. Only PINGREQ can detect it.
     static func halfOpen(rounds: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.keepAliveSeconds = 1
@@ -81,11 +80,12 @@ extension Scenario {
         }
     }
 
-    /// A broker that lets more be in flight than anybody asked for: mosquitto 2.0.11 does, and here it may.
+    /// A broker that sends all waiting messages before the first acknowledgement. mosquitto 2.0.11 does that if its
+    /// limit allows it, as here.
     static func window(messages: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.inbox = "memory"
-        // The first to come. Acknowledgements leave in the order of the messages: none before this one is handled.
+        // The first message is slow. Acknowledgements follow the order of messages, so none is sent before its end.
         settings.slow = (every: messages, milliseconds: 3000)
         return Scenario(
             "window", "the broker sends all that waits before anything is acknowledged", with: .agent(settings)
@@ -100,7 +100,8 @@ extension Scenario {
         }
     }
 
-    /// Neither a sender's second attempt nor a link that doubles a packet sets DUP, so both are new messages.
+    /// A publisher that repeats a message does not set DUP, and neither does a network that doubles a packet. So both
+    /// messages are new to the agent.
     static func withoutDUP(messages: Int) -> Scenario {
         Scenario("no-dup", "one message in ten is sent twice, another one doubled by the link, without DUP") { play in
             try play.receiver.start()

@@ -2,25 +2,24 @@ import KiiPushCore
 import SeededNumbers
 import TestSupport
 
-/// One scenario being played: its bench, its receiver under observation, and what has been sent.
+/// A running scenario: its bench, its observed receiver, and the messages sent.
 package struct Play {
     let bench: FaultBench
     let kind: ReceiverKind
     var observation: Observation
     var random: SeededGenerator
-    /// By number, how many messages the broker has acknowledged to their sender.
+    /// Number of messages that the broker acknowledged to their sender, by message number.
     private(set) var sent: [Int: Int] = [:]
-    /// The messages that have to be given up on.
+    /// Messages that have to become dead letters.
     var expectedDead: Set<Int> = []
-    /// Dead letters that have no number.
+    /// Expected dead letters without a number.
     var expectedDeadLetters = 0
-    /// How many messages the inbox's ledger says are lost with a damaged file.
+    /// Number of messages that the inbox's ledger reports as lost with a damaged file.
     var toldAsLost = 0
     var brokerWasKilled = false
-    /// What was asked for and did not happen.
     private(set) var problems: [String] = []
     private var lastSerial = 0
-    /// How often it was tried whether anything still comes.
+    /// Number of probe messages so far.
     var probes = 0
     private let started = MonotonicInstant.now()
 
@@ -43,7 +42,7 @@ package struct Play {
         self.expect(self.brokerWasKilled || refused == 0, "the broker did not accept \(refused) messages")
     }
 
-    /// Publishes a message for each number, as often as it is named, in bytes that are equal to the receiver.
+    /// Publishes a message for each number. Messages with the same number have equal bytes for the receiver.
     mutating func publish(_ numbers: some Sequence<Int> & Sendable, padding: Int = 0) async throws {
         let tail = padding == 0 ? "" : ",\"p\":\"\(String(repeating: "x", count: padding))\""
         let messages = numbers.enumerated().map { (index, number) -> (number: Int?, payload: [UInt8]) in
@@ -53,7 +52,7 @@ package struct Play {
         try await self.publish(messages)
     }
 
-    /// Publishes payloads as they are; those with a number are to be handled.
+    /// Publishes payloads unchanged. Those with a number have to be handled.
     mutating func publish(_ messages: [(number: Int?, payload: [UInt8])], on topic: String? = nil) async throws {
         guard await self.bench.publish(messages.map(\.payload), on: topic) else {
             throw FaultError("the broker took no messages")
@@ -61,14 +60,13 @@ package struct Play {
         for case (let number?, _) in messages { self.sent[number, default: 0] += 1 }
     }
 
-    /// Notes a problem unless `isTrue`.
     mutating func expect(_ isTrue: Bool, _ problem: String) {
         if !isTrue { self.problems.append(problem) }
     }
 
-    /// Holds the ledger of our inbox against its rows; the receiver may be running, or dead.
+    /// Compares the ledger of the inbox with its rows. The receiver may be running or dead.
     ///
-    /// - Parameter state: where the inbox is; `nil` for that of the user who receives.
+    /// - Parameter state: the state directory; `nil` for the receiving user's.
     mutating func auditLedger(in state: String? = nil) throws {
         guard self.kind.isOurs else { return }
         do {
@@ -78,7 +76,7 @@ package struct Play {
         }
     }
 
-    /// Counts, and checks what holds in every scenario.
+    /// Counts the results, and checks the promises of every scenario.
     mutating func outcome(_ scenario: String, faults: String) throws -> Outcome {
         try self.auditLedger()
         let inbox = self.kind.isOurs ? try InboxReading(state: self.bench.state) : nil
@@ -89,7 +87,7 @@ package struct Play {
         var outcome = Outcome(
             scenario: scenario, receiver: self.kind.name,
             messages: self.sent.values.reduce(0, +) + self.expectedDeadLetters, faults: faults)
-        // Who is told of a loss can do something about it.
+        // A reported loss does not count, because its user can react.
         outcome.lost = max(0, tally.lost - self.toldAsLost)
         outcome.lostByBroker = tally.lostByBroker
         outcome.duplicates = tally.duplicates

@@ -1,7 +1,6 @@
 import KiiPushCore
 import TestSupport
 
-// The machine loses its power: its processes are gone, and of what was not flushed to the disk some.
 extension Scenario {
     private static let setup = {
         var setup = FaultBench.Setup()
@@ -10,9 +9,9 @@ extension Scenario {
     }()
 
     /// - Parameters:
-    ///   - cuts: how many come amid work and while messages come.
-    ///   - step: of so many flushes or writes that the power can be cut at on purpose, it is at one.
-    ///   - damages: what has to be replaced when it is cut.
+    ///   - cuts: the number of cuts while handlers work and messages arrive.
+    ///   - step: the power is cut on purpose at one in this many flushes or writes.
+    ///   - damages: the damages whose replacement is cut.
     static func power(messages: Int, cuts: Int, step: Int, damages: [InboxDamage]) -> Scenario {
         Scenario(
             "power",
@@ -30,7 +29,8 @@ extension Scenario {
         }
     }
 
-    /// Without flushes messages have to be lost. Where none is, the disk does not forget, and `power` shows nothing.
+    /// Without flushes, messages have to be lost. If none is lost, the disk forgets nothing, and `power` proves
+    /// nothing.
     static func powerWithoutFlushes(messages: Int, cuts: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         settings.flushesCommits = false
@@ -44,7 +44,7 @@ extension Scenario {
                 let share = messages / cuts
                 try play.receiver.start()
                 try await play.publish(cut * share + 1...(cut + 1) * share)
-                // Soon: when the log is written into the file, all that is in it is flushed.
+                // After few messages: a checkpoint flushes the whole log.
                 let few = play.observation.log.endedCount + 5
                 play.expect(try await play.observation.waitForHandler(afterEnded: few), "no progress")
                 _ = try await play.observation.kill()

@@ -2,13 +2,12 @@ import Foundation
 import KiiPushCore
 import TestSupport
 
-// The power is cut on purpose: at each flush, or write, of something that writes files.
 extension Play {
-    /// - Parameter step: at one of so many flushes or writes.
-    /// - Returns: how often amid what.
+    /// - Parameter step: cuts at one in this many flushes or writes.
+    /// - Returns: the number of cuts for each operation.
     mutating func cutOnPurpose(step: Int, damages: [InboxDamage]) async throws -> String {
         let every = stride(from: 1, to: .max, by: step)
-        // There are hundreds of them.
+        // Only some, because a checkpoint has hundreds of writes.
         let writes = [1, 2, 3, 5, 8, 13, 21, 34]
         let some = stride(from: 0, to: writes.count, by: step).map { writes[$0] }
         let registering = try await self.cut(at: every) { try await $0.cutRegistration(atFlush: $1) }
@@ -25,7 +24,7 @@ extension Play {
         return all
     }
 
-    /// Cuts at one moment after the other, until what was to be cut off is over before the next one.
+    /// Cuts at one moment after the other, until an operation ends before its cut.
     private mutating func cut(
         at moments: some Sequence<Int>, _ round: (inout Play, Int) async throws -> Bool
     ) async throws -> Int {
@@ -38,17 +37,17 @@ extension Play {
         return cuts
     }
 
-    /// Cuts alone damage no inbox: what was flushed is there.
+    /// Power cuts alone damage no inbox, because flushed data survives.
     private mutating func expectNoDamage() throws {
         let letters = try InboxReading(state: self.bench.state).deadLetters
         self.expect(letters.isEmpty, "power cuts have made \(letters.count) dead letters")
         self.expect(!self.bench.agent().told.contains("inboxMovedAside"), "a power cut has damaged an inbox")
     }
 
-    // MARK: - What is cut
+    // MARK: - Interrupted operations
 
-    /// An agent without any state registers, receives its first message, and answers it. From when it is connected,
-    /// messages for it wait at the broker, so it has to remain who it is.
+    /// A new agent registers, receives its first message and answers. Once it is connected, messages for it wait at the
+    /// broker, so it has to keep its identity.
     private mutating func cutRegistration(atFlush flush: Int) async throws -> Bool {
         let state = "\(self.bench.state)/registration-\(flush)"
         let agent = self.bench.agent(state: state)
@@ -68,12 +67,12 @@ extension Play {
         let isHandled = try await self.observation.wait { $0.endings[last] != nil }
         self.expect(isHandled, "cut at flush \(flush) of its registration, the agent handles nothing")
         try await agent.process.stop()
-        // The others need the room.
+        // The next rounds need the space.
         try FileManager.default.removeItem(atPath: state)
         return isCut
     }
 
-    /// An agent that has nothing left to do ends.
+    /// An idle agent stops.
     private mutating func cutStop(atFlush flush: Int) async throws -> Bool {
         self.observation = Observation(self.bench.agent(), patience: self.kind.patience)
         try self.receiver.start()
@@ -86,7 +85,7 @@ extension Play {
         return try await self.endCut()
     }
 
-    /// An agent writes its log into the inbox file: that is the only time when something is written there.
+    /// An agent writes its log into the inbox file (a checkpoint). At no other time does it write to that file.
     private mutating func cutCheckpoint(atWrite write: Int) async throws -> Bool {
         var settings = AgentReceiver.Settings()
         settings.work = WorkTime(microseconds: 0...200)
@@ -104,12 +103,11 @@ extension Play {
         return isCut
     }
 
-    /// An agent finds the inbox damaged, and replaces it.
     private mutating func cutReplacement(after damage: InboxDamage, atFlush flush: Int) async throws -> Bool {
         let (numbers, state) = (self.next(20), self.bench.state)
         try await self.leaveOpen(numbers, isKilled: false)
         try damage.apply(to: "\(state)/inbox.sqlite", at: "\"n\":\(numbers.lowerBound + 10),")
-        // What is damaged is what is on the disk.
+        // The flush brings the damage to the disk.
         try await self.disk.flush()
         let agent = self.bench.agent()
         self.observation = Observation(agent, patience: self.kind.patience)
@@ -118,7 +116,7 @@ extension Play {
         try agent.start()
         try await self.waitForCut { _ in agent.told.count { $0 == "inboxMovedAside" } > toldBefore }
         let isCut = try await self.endCut()
-        // Cut when it had told, it may or may not tell again; a new file says whether it has.
+        // If the cut came after the report, the agent may report again. The new file shows whether it still has to.
         let hasToTell = !isCut || Play.isUnsound(state) || Play.hasNotices(state)
         if isCut { try agent.start() }
         try await self.waitForAccounts(of: "\(damage.rawValue), cut at flush \(flush)") {
@@ -137,10 +135,8 @@ extension Play {
         }
     }
 
-    /// Numbers that no message has yet.
     private func next(_ count: Int) -> Range<Int> { self.sent.count..<self.sent.count + count }
 
-    /// Sends a message to the agent with this state directory.
     private mutating func publish(to state: String, _ topics: inout Set<String>) async throws -> Int {
         let json = try JSONValue(parsing: String(contentsOfFile: "\(state)/agents/default.json", encoding: .utf8))
         guard let topic = json["endpoint"]?["mqttTopic"]?.string else { throw FaultError("\(state) has no endpoint") }
@@ -150,15 +146,15 @@ extension Play {
         return number
     }
 
-    /// Starts an agent and waits until it is connected, or has no power.
+    /// Starts an agent and waits until it is connected, or until its disk has no power.
     private mutating func startUntilConnected(_ agent: AgentReceiver) async throws {
         let before = agent.told.count { $0 == "connected" }
         try agent.start()
         try await self.waitForCut { _ in agent.told.count { $0 == "connected" } > before }
     }
 
-    /// Waits until the power is cut as ordered, or `isOver`. Nobody but the agent may touch the disk meanwhile: without
-    /// power it does not answer.
+    /// Waits until the ordered cut, or until `isOver` returns `true`. Only the agent may use the disk meanwhile,
+    /// because a disk without power does not answer.
     private mutating func waitForCut(unless isOver: (HandledLog) throws -> Bool) async throws {
         let disk = try self.disk
         guard try await !self.observation.wait(until: { try disk.isCut || isOver($0) }) else { return }
@@ -166,9 +162,9 @@ extension Play {
         throw Stopped()
     }
 
-    /// Has the power cut no more.
+    /// Cancels the ordered cut.
     ///
-    /// - Returns: whether it was. The agent has ended then, and the disk is back.
+    /// - Returns: whether the power was cut. Then the agent has ended, and the disk is on again.
     private mutating func endCut() async throws -> Bool {
         try self.disk.order("never")
         guard try self.disk.isCut else { return false }

@@ -1,18 +1,18 @@
-/// One way to lose messages, and what it takes to try it.
+/// One way to lose messages, and the setup for trying it.
 package struct Scenario: Sendable {
     package let name: String
     package let summary: String
-    /// The scenario that it belongs to: in this one messages have to be lost, or that one shows nothing.
+    /// The scenario that proves nothing unless messages are lost in this one.
     package let controlled: String?
     private let kind: ReceiverKind
     private let setup: FaultBench.Setup
     private let body: @Sendable (inout Play) async throws -> String
 
     /// - Parameters:
-    ///   - kind: the receiver, unless another one is asked for.
-    ///   - setup: what it is played on.
-    ///   - controlled: the scenario that would show nothing if no message was lost in this one.
-    ///   - body: plays it and says what was done.
+    ///   - kind: the receiver, unless the caller names another one.
+    ///   - setup: the setup of its bench.
+    ///   - controlled: the scenario that proves nothing unless messages are lost in this one.
+    ///   - body: plays the scenario, and returns a description of the faults.
     init(
         _ name: String, _ summary: String, with kind: ReceiverKind = .agent(), on setup: FaultBench.Setup = .init(),
         controlling controlled: String? = nil,
@@ -26,10 +26,10 @@ package struct Scenario: Sendable {
         self.body = body
     }
 
-    /// Plays it with our agent, or with another client.
+    /// Plays the scenario with this project's agent, or with another client.
     ///
-    /// - Parameter usesWebSocket: whether our agent connects through a WebSocket.
-    /// - Throws: ``LeftOut`` where it cannot be played, or when it could not be played to its end.
+    /// - Parameter usesWebSocket: whether this project's agent connects through a WebSocket.
+    /// - Throws: ``LeftOut`` if the scenario cannot be played here; another error if it could not be played to its end.
     package func run(
         with other: ReceiverKind? = nil, usesWebSocket: Bool = false, seed: UInt64
     ) async throws -> Outcome {
@@ -40,9 +40,9 @@ package struct Scenario: Sendable {
         return try await FaultBench.with(seed: seed, setup: setup) { try await self.play(on: $0, kind) }
     }
 
-    /// Plays it with our agent and another broker.
+    /// Plays the scenario with this project's agent and another broker.
     ///
-    /// - Throws: when it could not be played to its end.
+    /// - Throws: if the scenario could not be played to its end.
     package func run(on server: BrokerServer, seed: UInt64) async throws -> Outcome {
         try await FaultBench.with(seed: seed, server: server) { try await self.play(on: $0, self.kind) }
     }
@@ -58,7 +58,7 @@ package struct Scenario: Sendable {
             try await play.receiver.kill()
             return try play.outcome(self.name, faults: "stopped before the end")
         } catch {
-            // What went wrong first is what matters.
+            // The first error is the important one.
             try? await play.receiver.kill()
             throw error
         }

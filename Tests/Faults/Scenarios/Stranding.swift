@@ -1,12 +1,14 @@
 import Foundation
 import KiiPushCore
 
-// The agent's file is another one at the next start, and what the installation before it had received is still there.
+// The agent's file names another installation at the next start. Messages of the former installation are still in the
+// inbox.
 extension Scenario {
     static func stranded(messages: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         let share = messages / 2
-        // One message of each half takes as long as may be: whoever looks finds the agent amid its work, on a busy machine too.
+        // One message of each half takes very long, so that the agent is still working at the check, also on a busy
+        // machine.
         let held = share / 4 * 3
         settings.slow = (every: held, milliseconds: 25000)
         settings.slowsOnce = true
@@ -22,7 +24,7 @@ extension Scenario {
             let ofUser = try InboxReading(state: play.bench.state).open
             play.expect(ofUser > 0, "nothing was left")
             _ = try await play.becomeAnother { $0 }
-            // Handles them by itself.
+            // The agent adopts and handles them by itself.
             try play.receiver.start()
             let agent = play.receiver as? AgentReceiver
             let isTold = try await play.observation.wait { _ in agent?.told.contains("adopted") == true }
@@ -44,9 +46,10 @@ extension Scenario {
 }
 
 extension Play {
-    /// Makes the agent's file one of another installation, whose principal is what `principal` makes of the one so far.
+    /// Changes the agent's file to a new installation, whose principal is the result of `principal` for the present
+    /// one.
     ///
-    /// - Returns: the other installation.
+    /// - Returns: the new installation.
     fileprivate func becomeAnother(_ principal: (String) -> String) async throws -> String {
         let path = "\(self.bench.state)/agents/default.json"
         let json = try JSONValue(parsing: String(contentsOfFile: path, encoding: .utf8))
@@ -61,7 +64,7 @@ extension Play {
         return other
     }
 
-    /// As `kii-push inbox adopt` does it while nothing receives, after `kii-push register`.
+    /// Does the same as `kii-push inbox adopt` after `kii-push register`, while no agent receives.
     fileprivate func adopt(_ former: String, by installation: String) async throws {
         let inbox = try Inbox(path: "\(self.bench.state)/inbox.sqlite")
         _ = try inbox.transaction { transaction throws(InboxError) in try transaction.installation(id: installation) }

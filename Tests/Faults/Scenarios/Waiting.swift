@@ -1,43 +1,40 @@
 import KiiPushCore
 
-// How a scenario waits for its messages, and knows that no more of them will come.
 extension Play {
-    /// Ends the scenario; why is among its problems.
+    /// Ends the scenario; the reason is among its problems.
     struct Stopped: Error {}
 
-    /// What waiting came to.
     enum Waiting: Hashable {
         /// Every message is handled or a dead letter.
         case complete
-        /// Some are neither, and a message that was sent after them has been handled: they will not come.
+        /// Some messages are neither, although a message sent later has been handled: they will not come.
         case incomplete
-        /// Nothing happens any more, not even with a message that was sent just now.
+        /// Nothing is handled any more, not even a message that was sent just now.
         case stuck
-        /// The receiver ended by itself.
         case receiverEnded
     }
 
-    /// When nothing has happened for so long, such a message is sent. Nothing depends on it but the time that it takes.
+    /// After this time without progress, a probe message follows. The value only affects the duration of a run.
     private static let quiet: Duration = .seconds(10)
 
-    /// Waits until every message is handled or a dead letter, and stored as that; then ends the receiver.
+    /// Waits until every message is handled or a dead letter, and stored as such; then ends the receiver.
     mutating func finish() async throws {
-        // Others may have lost some.
+        // Another client may have lost messages.
         guard self.kind.isOurs else { return try await self.finishAfterLast() }
         try await self.waitForAll()
         try await self.settle(true)
     }
 
-    /// As ``finish()``, where messages may be gone, for which nobody could wait: a last one, which is not counted, follows
-    /// all that is still to come.
+    /// Like ``finish()``, for scenarios that may lose messages, which nobody could wait for. Instead, a last message
+    /// that does not count follows all others.
     mutating func finishAfterLast() async throws {
         let isHandled = try await self.passProbe()
         self.expect(isHandled, "the last message was not handled")
         try await self.settle(isHandled)
     }
 
-    /// Waits until every message is handled or a dead letter, and ends the scenario when that does not come. Where the
-    /// broker was killed messages may be gone; then it is enough that others still come.
+    /// Waits until every message is handled or a dead letter; if some will not be, ends the scenario. A killed broker
+    /// may have lost messages; then it is enough that later messages are handled.
     mutating func waitForAll() async throws {
         let result = try await self.waitUntilAccounted()
         switch result {
@@ -62,11 +59,11 @@ extension Play {
 
         self.observation.patience = patience
         let isAlive = try await self.passProbe()
-        // What came before it may take longer than the probe. Where not even that came, enough was waited.
+        // Earlier messages may take longer than the probe. If not even the probe was handled, a second is enough.
         if !isAlive { self.observation.patience = .seconds(1) }
         var isComplete = try await self.wait(&accounting, orUntilIdle: isAlive)
         if !isComplete, isAlive, self.bench.redeliversAfter > .zero {
-            // Some brokers send what is new first, and the rest when its time has come.
+            // Some brokers deliver new messages first, and redeliver the rest only after a delay.
             self.observation.patience = self.bench.redeliversAfter
             isComplete = try await self.wait(&accounting, orUntilIdle: false)
         }
@@ -75,18 +72,18 @@ extension Play {
         return isAlive ? .incomplete : .stuck
     }
 
-    /// Sends a message that does not count, and waits until it is handled; `false` when that does not come.
+    /// Sends a message that does not count, and waits until it is handled; `false` if it is not.
     mutating func passProbe() async throws -> Bool {
         let patience = self.observation.patience
         defer { self.observation.patience = patience }
         self.observation.patience = .seconds(1)
-        // Not a number that a receiver treats in a special way.
+        // No receiver treats this number in a special way.
         let number = 1_000_000_007 + 10 * self.probes
         self.probes += 1
         var lines = -1
         var giveUpAt = MonotonicInstant.now() + patience
         while self.receiver.isRunning, MonotonicInstant.now() < giveUpAt {
-            // One that is sent while the broker knows no session is gone, so there may have to be another.
+            // The broker drops a probe that it gets while it has no session, so the loop may have to send another.
             _ = try await self.bench.send([number])
             if try await self.observation.wait(until: { $0.endings[number] != nil }) { return true }
             if self.observation.log.begunCount != lines { giveUpAt = .now() + patience }
@@ -104,7 +101,7 @@ extension Play {
         return isComplete
     }
 
-    /// Waits until nothing is left that is neither done nor dead, where that will come, and ends the receiver.
+    /// Waits until no message is open, unless `isReached` is `false`, and ends the receiver.
     private mutating func settle(_ isReached: Bool) async throws {
         guard self.receiver.isRunning else {
             throw FaultError("\(self.kind.name) ended by itself: \(self.receiver.process.lastWords)")
