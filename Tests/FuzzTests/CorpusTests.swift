@@ -2,7 +2,7 @@ import Foundation
 import FuzzTargets
 import Testing
 
-/// What the fuzzer found worth keeping, and every input that once broke something, goes through its target again.
+/// Each input that the fuzzer kept, and each input that once failed, goes through its target again.
 @Suite struct CorpusTests {
     private static let corpora = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Fuzz/Corpora")
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// A corpus whose sessions end at once would show nothing.
+    /// A corpus whose sessions all end at once would prove nothing.
     @Test func itsSessionsComeFar() throws {
         let files = try FileManager.default.contentsOfDirectory(
             at: Self.corpora.appending(path: "session"), includingPropertiesForKeys: nil)
@@ -29,7 +29,7 @@ import Testing
         #expect(runs.map(\.ends).reduce(0, +) > 50)
     }
 
-    /// Neither would one whose requests are all refused.
+    /// A corpus whose requests are all refused would prove nothing.
     @Test func itsRequestsAreAnswered() throws {
         let files = try FileManager.default.contentsOfDirectory(
             at: Self.corpora.appending(path: "emulator"), includingPropertiesForKeys: nil)

@@ -1,35 +1,36 @@
 /*
- * Gateways that share a database: who holds a shard, and what becomes of its messages.
+ * Gateways that share a database, the shards that they hold, and the shards' messages.
  *
- * A gateway has a token and a lease in the database. It writes by turns. The database carries a turn out only if the
- * gateway's token is the one that the turn was sent with, and the shard is the gateway's own. Whoever finds that a
- * lease has expired raises that gateway's token, so that its turns are refused, and takes its shards. A gateway that
- * joins asks for a shard. The holder drains it, and then hands it over.
+ * A gateway has a token and a lease in the database. It writes in turns, which are transactions. The database carries
+ * out a turn only if it was sent with the gateway's present token, and if the gateway owns the shard. A gateway that
+ * finds the expired lease of another one raises the other's token, so that the database refuses the other's turns, and
+ * takes its shards. A gateway that joins asks for a shard. The shard's holder lets its handlers finish (it drains the
+ * shard), and then hands it over.
  *
- * What is shown, for every order of the steps, while one gateway is killed and one is held up past its lease:
+ * The model proves, for every order of the steps, while one gateway is killed and one is delayed past its lease:
  *
  *   writing    only the holder of a shard writes for it, under its present lease (carryOut)
- *   storing    a message that is acknowledged to the broker is stored (acknowledge)
- *   handling   a message is handled once, and again only where its holder has lost the lease while it was in hand;
- *              a hand-over has none handled again (Holder)
- *   ending     no execution is without end (spin finds no cycle; with both faults: `script/models --full`), and when
- *              nothing can happen any more every message is handled and acknowledged (Faults)
+ *   storing    every acknowledged message is stored (acknowledge)
+ *   handling   a message is handled once, and again only if its holder lost the lease while the handler had it; after a
+ *              hand-over, no message is handled again (Holder)
+ *   ending     no execution is infinite (spin finds no cycle; with both faults: `script/models --full`), and in the
+ *              final state every message is handled and acknowledged (Faults)
  *
- * A lease may expire at any moment here, and that of a dead gateway does so in the end. Nothing else that is shown
- * rests on how fast a clock runs. Retries, order, and turns of several messages are not in the model.
+ * In the model, a lease may expire at any moment, and a dead gateway's lease finally expires. Otherwise, the proofs do
+ * not depend on clocks. The model leaves out retries, the order of messages, and turns of several messages.
  *
- * Each of these leaves out one rule, and must fail:
+ * Each of these mutants leaves out one rule, and must fail:
  *
- *   NO_TOKEN      a turn is carried out whatever its token
+ *   NO_TOKEN      the database carries out a turn whatever its token
  *   NO_LOCK       a takeover may come between the check of the token and the commit
- *   NO_DRAIN      a shard is handed over while its handler runs
+ *   NO_DRAIN      a holder hands over a shard while its handler runs
  *   OWN_CLOCK     a gateway dates its lease by its own clock, which is ahead by hours
- *   EARLY         a message is acknowledged before the commit
- *   NO_SUSPECTS   who takes over leaves alone what was in hand
+ *   EARLY         a gateway acknowledges a message before the commit
+ *   NO_SUSPECTS   a new holder does not retry messages that the handler of the previous holder had
  */
 #define GATEWAYS 2
 #define SHARDS 2 /* and one message for each */
-#define LIVES 2 /* how often a gateway's process may start */
+#define LIVES 2 /* starts of a gateway's process, at most */
 #define NOBODY 7
 
 mtype = { fresh, waiting, held, done };          /* of a message's row */
@@ -40,27 +41,27 @@ mtype = { store, claim, verdict };
 byte token[GATEWAYS];
 bool expired[GATEWAYS] = true;
 byte owner[SHARDS] = NOBODY;
-byte heir[SHARDS] = NOBODY; /* who has asked for the shard */
+byte heir[SHARDS] = NOBODY; /* the gateway that has asked for the shard */
 mtype row[SHARDS] = fresh;
 
-/* The turns of each life of a gateway: what a dead process has sent may still be carried out. */
+/* The turns of each life of a gateway. The database may still carry out the last turn of a dead process. */
 mtype state[4] = idle;
 mtype kind[4] = store;
 byte subject[4];
-byte stamp[4]; /* the token that it was sent with */
+byte stamp[4]; /* the token that the turn was sent with */
 
-/* The broker. It repeats a message to whoever is connected until it is acknowledged. */
+/* The broker. It repeats an unacknowledged message to each gateway that connects. */
 bool isAcknowledged[SHARDS];
 byte connection[SHARDS] = NOBODY;
 
 /* The memory of the gateways. */
 bool isUp[GATEWAYS];
 byte lives[GATEWAYS];
-byte mine[GATEWAYS];       /* the token that it has */
-byte running[GATEWAYS] = NOBODY; /* the message that its handler has */
-bool isWatched[4];   /* [gateway * SHARDS + shard]: it has learned that the shard is its own */
+byte mine[GATEWAYS];       /* the gateway's token */
+byte running[GATEWAYS] = NOBODY; /* the message of the gateway's handler */
+bool isWatched[4];   /* [gateway * SHARDS + shard]: the gateway knows that it owns the shard */
 
-/* How often the message may still be handled: once, and once more for each lease lost while it was in hand. */
+/* The allowed handlings of a message: one, and another for each lease that was lost while a handler had it. */
 byte mayHandle[SHARDS] = 1;
 #ifndef KILLS
 #define KILLS 1
@@ -77,7 +78,7 @@ byte delays = DELAYS;
 #define isIdle(g) (isUp[g] && state[life(g)] == idle)
 #define isFree(g) (isCurrent(g) && state[life(g)] == idle)
 
-/* What has happened to the shards of a gateway that has lost its lease, in one transaction that has its lock alone. */
+/* Takes the lease and the shards of a gateway, in one transaction with an exclusive lock on the gateway. */
 inline dispossess(g) {
     token[g]++;
     d_step {
@@ -108,7 +109,7 @@ inline forget(g) {
     }
 }
 
-/* As before the first turn, so that what is over makes no more states. */
+/* Resets a finished turn, which reduces the number of states. */
 inline rest(t) { kind[t] = store; subject[t] = 0; stamp[t] = 0; state[t] = idle }
 
 inline acknowledge(s) { isAcknowledged[s] = true; assert(row[s] != fresh) }
@@ -150,7 +151,7 @@ end:
 #else
     :: atomic { state[t] == sent -> if :: isAllowed(t, g) -> carryOut(t, g) :: else -> state[t] = refused fi }
 #endif
-    /* The process has died, and with it the connection: its last turn is not carried out. */
+    /* The process has died, and its connection with it. The database drops the last turn. */
     :: atomic { state[t] == sent && (!isUp[g] || life(g) != t) -> rest(t) }
     od
 }
@@ -160,44 +161,44 @@ proctype Gateway(byte g) {
     byte i, other = 1 - g;
 end:
     do
-    /* Starts. Under a name that is alive it waits until the old lease has ended. */
+    /* Starts, after the last lease under its name has ended. */
     :: atomic { !isUp[g] && lives[g] < LIVES && expired[g] ->
         dispossess(g);
         expired[g] = false; lives[g]++; mine[g] = token[g]; isUp[g] = true }
     :: atomic { expired[g] && isCurrent(g) -> expired[g] = false }
-    /* Learns that its lease was lost, by a turn that is refused or when it renews. What it has in memory is void. */
+    /* Learns that its lease is lost, from a refused turn or at a renewal, and forgets what it has in memory. */
     :: atomic { isUp[g] && state[life(g)] == refused -> rest(life(g)); forget(g) }
     :: atomic { isUp[g] && mine[g] != token[g] && state[life(g)] == idle -> forget(g) }
-    /* Declares the other one dead. */
+    /* Declares the other gateway dead. */
     :: atomic { isCurrent(g) && expired[other] && (owner[0] == other || owner[1] == other) -> dispossess(other) }
     od
 }
 
-/* What a gateway does for a shard. */
+/* A gateway's part for one shard. */
 proctype Holder(byte g, s) {
     byte other = 1 - g;
 end:
     do
-    /* Takes it when nobody owns it. What was in hand there is tried again. */
+    /* Takes an unowned shard. Its message is retried if the previous holder's handler had it. */
     :: atomic { isCurrent(g) && owner[s] == NOBODY ->
         owner[s] = g; watches(g, s) = true;
 #ifndef NO_SUSPECTS
         if :: row[s] == held -> row[s] = waiting :: else fi
 #endif
         }
-    /* Asks for its share; learns that it has it. */
+    /* Asks for a shard, if the other gateway owns both; notices that the shard is its own. */
     :: atomic { isCurrent(g) && owner[0] == other && owner[1] == other && heir[0] == NOBODY && heir[1] == NOBODY ->
         heir[s] = g }
     :: atomic { isCurrent(g) && owner[s] == g && !watches(g, s) -> watches(g, s) = true }
-    /* Hands over. It has stopped receiving for the shard, and its handler has been answered. */
+    /* Hands over the shard. It has stopped receiving for the shard, and the handler has answered. */
     :: atomic { isFree(g) && owner[s] == g && heir[s] != NOBODY && isDrained(g, s) ->
         owner[s] = heir[s]; heir[s] = NOBODY; watches(g, s) = false;
         if :: row[s] == held -> row[s] = waiting :: else fi;
         if :: connection[s] == g -> connection[s] = NOBODY :: else fi }
-    /* The broker ends the connection of another one with the same client ID. Whose connection was ended so makes sure
-       of its lease before it connects again, which a zombie cannot. */
+    /* Connects for the shard. The broker then ends the other gateway's connection, which has the same client ID. Before
+       it reconnects, the other gateway renews its lease, which fails if the lease is lost. */
     :: atomic { isCurrent(g) && watches(g, s) && heir[s] == NOBODY && connection[s] != g -> connection[s] = g }
-    /* Receives, and acknowledges what is stored. */
+    /* Receives a message, and acknowledges it once it is stored. */
     :: atomic { isIdle(g) && connection[s] == g && !isAcknowledged[s] && row[s] == fresh ->
         send(g, store, s);
 #ifdef EARLY
@@ -220,7 +221,7 @@ end:
     od
 }
 
-/* A gateway is killed, or held up until its lease has ended. The lease of a dead one always ends. */
+/* A gateway is killed, or delayed until its lease has expired. A dead gateway's lease finally expires. */
 proctype Faults() {
     byte i;
 end:

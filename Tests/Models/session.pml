@@ -1,23 +1,24 @@
 /*
- * One gateway whose connections to the database break: what becomes of a turn that has no answer.
+ * One gateway whose connections to the database break, so that a turn has no answer.
  *
- * A gateway sends a turn, and perhaps a write that is no turn behind it. The connection may break at any moment. What was
- * sent may have been carried out, may be carried out later, or never. The gateway connects again. Its new connection first
- * takes writing away from the earlier ones, and reads the number of the last turn. If that is the one without an answer,
- * the turn is written. If not, it is sent again.
+ * A turn is a transaction with all that one turn of the gateway's loop has to write. The gateway sends a turn, and
+ * perhaps another write behind it. The connection may break at any moment. The database may have carried out the sent
+ * turn, may do so later, or never. The gateway reconnects. Its new connection first takes the right to write from the
+ * earlier ones, and reads the number of the last written turn. If that is the number of the turn without an answer, the
+ * turn is written. Otherwise the gateway sends the turn again.
  *
- * What is shown, for every order of the steps, while two connections break and one turn is refused for a full disk:
+ * The model proves, for every order of the steps, while two connections break and a full disk refuses one turn:
  *
  *   once       no turn is written twice (written)
- *   told       what is told as written is written (tell)
- *   alive      the present connection is never refused for another one (Server)
- *   ending     when nothing can happen any more, everything is told (Gateway)
+ *   told       every turn that the gateway reports as written is written (tell)
+ *   alive      the database never refuses the present connection in favour of another one (Server)
+ *   ending     in the final state, every turn is reported (Gateway)
  *
- * Each of these leaves out one rule, and must fail:
+ * Each of these mutants leaves out one rule, and must fail:
  *
- *   KEEPS_WRITING   a new connection takes nothing away from the earlier ones
- *   FALLS           a connection that comes late takes writing away from a newer one
- *   NUMBERED        a write that is no turn is numbered as the turn before it
+ *   KEEPS_WRITING   a new connection does not take the right to write from the earlier ones
+ *   FALLS           a late connection takes the right to write from a newer one
+ *   NUMBERED        a write behind a turn has that turn's number
  */
 #define CONNECTIONS 3
 #define TURNS 2
@@ -29,13 +30,13 @@ mtype = { resume, turn, write };
 byte session;
 byte last;
 byte count[TURNS];
-bool isFull = true; /* refuses one turn */
+bool isFull = true; /* the disk refuses one turn */
 
-/* What is on its way to the database, and back. */
+/* The messages to and from the database. */
 chan wire[CONNECTIONS] = [3] of { mtype, byte, byte };
 chan answer[CONNECTIONS] = [3] of { mtype, bool, byte };
 
-/* The gateway: its connection, and the number of the turn that it has sent last. */
+/* The gateway: its connection, and the number of its last sent turn. */
 byte present;
 byte number;
 byte told;
@@ -55,7 +56,8 @@ inline tell(content) { assert(count[content] == 1); told++ }
 #define mayWrite(c) (session == c)
 #endif
 
-/* The database's side of a connection. Each step is a transaction. It may end in the middle, if the gateway's has. */
+/* The database's side of a connection. Each step is a transaction. After the gateway's side has ended, this side may
+ * end with unread messages. */
 proctype Server(byte c) {
     byte n, content;
 end:
@@ -102,7 +104,7 @@ wait:
     :: atomic { answer[present]?turn(isDone, l) ->
         if :: isDone -> tell(told) :: else fi;
         goto send }
-    /* It breaks, with the answer on its way or not. */
+    /* The connection breaks, before or after the database has answered. */
     :: atomic { present < CONNECTIONS - 1 -> present++; wire[present]!resume(present, 0) }
     fi;
 resumes:

@@ -1,13 +1,13 @@
 import FuzzTargets
 import Glibc
 
-/// Runs one target: `kii-push-fuzz TARGET [FILE ...]` replays inputs. Built by `script/fuzz` it is libFuzzer's program
-/// instead, which takes the target from the environment.
+/// Runs one target: `kii-push-fuzz TARGET [FILE ...]` replays inputs. `script/fuzz` builds it as libFuzzer's program
+/// instead, which gets the target from the environment.
 enum FuzzRunner {
-    /// What libFuzzer's command line has no place for.
+    /// Names the target for libFuzzer, whose command line has no place for it.
     static let targetVariable = "KII_PUSH_FUZZ_TARGET"
 
-    /// Ends the process with a trap when something does not hold, as libFuzzer wants it.
+    /// Traps if a claim fails, as libFuzzer expects.
     static func check(_ target: FuzzTarget, _ input: [UInt8]) {
         let violations = target.violations(input)
         guard violations.isEmpty else { fatalError("\(target.rawValue): " + violations.joined(separator: "; ")) }
@@ -19,7 +19,7 @@ enum FuzzRunner {
 /// Read once: the environment does not change.
 private let chosen = getenv(FuzzRunner.targetVariable).flatMap { FuzzTarget(rawValue: String(cString: $0)) }
 
-/// What libFuzzer calls with each input.
+/// libFuzzer calls this function with each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let chosen else { fatalError("\(FuzzRunner.targetVariable) names no target") }

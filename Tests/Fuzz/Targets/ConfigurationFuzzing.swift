@@ -2,8 +2,8 @@ import KiiPushCommandLine
 import KiiPushCore
 import kii_push
 
-/// The files of the command line tool. The input is which file, and what it holds; of `config.json` there may be several,
-/// with a byte 0 between them, and the profile is `p`.
+/// Files of the command line tool. The input chooses a file and holds its content. Several `config.json` files are
+/// separated by a byte 0; their profile is `p`.
 enum ConfigurationFuzzing {
     static func violations(_ input: [UInt8]) -> [String] {
         var claims = Claims()
@@ -19,14 +19,12 @@ enum ConfigurationFuzzing {
         return claims.violated
     }
 
-    /// `profile.json`.
     private static func checkProfile(_ bytes: [UInt8], _ claims: inout Claims) {
         guard let profile = Self.read(bytes, &claims, { try SavedProfile($0) }) else { return }
         let again = Self.read(ConfigurationDocument.bytes(profile.members), &claims) { try SavedProfile($0) }
         claims.require(again == profile, "a profile that is written is read again")
     }
 
-    /// `subscriptions.json`.
     private static func checkSubscriptions(_ bytes: [UInt8], _ claims: inout Claims) {
         guard let targets = Self.read(bytes, &claims, { KnownSubscriptions.targets(in: $0) }) else { return }
         let written = ConfigurationDocument.bytes(KnownSubscriptions.members(targets))
@@ -34,19 +32,19 @@ enum ConfigurationFuzzing {
         claims.require(again == targets, "subscriptions that are written are read again")
     }
 
-    /// `emulator.json`, which an emulator writes.
     private static func checkEmulator(_ bytes: [UInt8], _ claims: inout Claims) {
         _ = Self.read(bytes, &claims) { try EmulatorRuntimeFile($0) }
     }
 
-    /// `config.json`: the user's, then those of the system.
+    /// Checks several `config.json` files: the user's first, then the system's.
     private static func checkLayers(_ layers: [[UInt8]], _ claims: inout Claims) {
         let files = layers.compactMap { Self.read($0, &claims) { $0 } }
         guard files.count == layers.count else { return }
         let alone = files.map { file in Self.checked(claims: &claims) { try ProfileConfiguration([file], profile: "p") }
         }
         guard let all = Self.checked(claims: &claims, { try ProfileConfiguration(files, profile: "p") }) else {
-            // Whatever is wrong in a file is wrong behind others, but a member that they have already is not looked at.
+            // A faulty file also fails behind others, unless those already have its faulty member, which is then
+            // ignored.
             return claims.require(alone.contains { $0 == nil }, "only a file that is wrong makes all wrong")
         }
         func first<Value: Equatable>(_ name: String, _ value: (ProfileConfiguration) -> Value?) {
@@ -74,7 +72,7 @@ enum ConfigurationFuzzing {
         Self.checked(claims: &claims, of: bytes) { try body(ConfigurationDocument.read(bytes, path: "file.json")) }
     }
 
-    /// What `body` comes to, or nothing after a failure, which has to say where something is wrong.
+    /// The result of `body`, or `nil` after a failure, whose text has to name the file.
     private static func checked<Value>(
         claims: inout Claims, of bytes: [UInt8]? = nil, _ body: () throws -> Value
     ) -> Value? {

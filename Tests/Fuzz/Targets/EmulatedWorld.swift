@@ -1,11 +1,11 @@
 import KiiPushCore
 import KiiPushEmulator
 
-/// An emulated cloud with somebody and something of each kind in it, under names that are short enough to be guessed.
+/// An emulated cloud with an example of everything, under names short enough for the fuzzer to guess.
 ///
-/// The users are `u` and `v`, the thing `th.t` of the vendor's ID `w`, the group `g`, the installations `i` of `u` and `j`
-/// of the thing, the topics `x`, the bucket `bb` with the object `oo`, the thing's command `c`, and the tokens `tu`, `tv`,
-/// `tt` and, of the administrator, `ta`.
+/// The users are `u` and `v`, the thing is `th.t` with the vendor's ID `w`, and the group is `g`. The installation `i`
+/// belongs to `u`, `j` to the thing. The topics are `x`, the bucket `bb` has the object `oo`, and the thing's command
+/// is `c`. The tokens are `tu`, `tv` and `tt`; the administrator's is `ta`.
 enum EmulatedWorld {
     static let now = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
 
@@ -16,10 +16,11 @@ enum EmulatedWorld {
             baseURL: "http://127.0.0.1:4000/api")
     }()
 
-    /// What neither a refusal nor an overview may show: passwords of a user and at the broker, and the administrator's.
+    /// Secrets that neither a refusal nor an overview may show: a user's and the broker's password, and the
+    /// administrator's secret.
     static let secrets = [Array("correct-horse".utf8), Array(settings.app.clientSecret.reveal().utf8)]
 
-    /// What is on disk, by table and key.
+    /// The stored rows, by table and key.
     static let rows: [String: (table: String, value: JSONValue)] = {
         var rows: [String: (table: String, value: JSONValue)] = [:]
         for (table, key, text) in Self.stored { rows["\(table) \(key)"] = (table, Self.value(text)) }
@@ -36,7 +37,7 @@ enum EmulatedWorld {
         return EmulatedCloud(settings: Self.settings, state: state, identifiers: identifiers)
     }()
 
-    /// Requests whose answers together show all that is stored.
+    /// Requests whose answers together show everything that is stored.
     static let overviews = ["principals", "installations", "topics", "subscriptions", "buckets"].map { name in
         IncomingRequest(method: "GET", target: "/__kii/\(name)", fields: [HTTPField("Authorization", "Bearer ta")])
     }
@@ -85,7 +86,7 @@ enum EmulatedWorld {
     ]
 }
 
-/// The same numbers in every run.
+/// Yields the same numbers in every run.
 private struct CountingGenerator: RandomNumberGenerator {
     private var state: UInt64 = 0
 

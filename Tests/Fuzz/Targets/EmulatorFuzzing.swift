@@ -1,15 +1,15 @@
 import KiiPushCore
 import KiiPushEmulator
 
-/// Requests to the emulator, one after the other. The input is requests with a byte 0 between them, each as it stands on
-/// the wire: request line, header lines, an empty line, body.
+/// Requests to the emulator, one after the other. The input is HTTP requests separated by a byte 0, each with request
+/// line, header lines, an empty line and a body.
 package enum EmulatorFuzzing {
-    /// One run: what did not hold, and with which status each request was answered.
+    /// Runs one input. Returns the broken claims, and the status of each answer.
     package static func run(_ input: [UInt8]) -> (violations: [String], statuses: [Int]) {
-        // Who knows a secret may name a topic so.
+        // An input that already contains a secret may use it as a topic's name.
         var run = EmulatorRun(secrets: EmulatedWorld.secrets.filter { !input.holds($0) })
         for request in input.split(separator: 0, maxSplits: 11) { run.send(Self.request(request)) }
-        // It takes as long as several requests do, so one input in four is looked at in one way.
+        // The check takes as long as several requests, so only one input in four runs it, with one overview.
         if input.count % 4 == 0 { run.checkStoredState(EmulatedWorld.overviews[input.count / 4 % 5]) }
         return (run.claims.violated, run.statuses)
     }
@@ -38,16 +38,15 @@ package enum EmulatorFuzzing {
     }
 }
 
-/// A cloud that others have used before, followed request by request.
+/// A cloud with some content, checked request by request.
 private struct EmulatorRun {
     let secrets: [[UInt8]]
     private(set) var claims = Claims()
     private(set) var statuses: [Int] = []
     private var cloud = EmulatedWorld.cloud
-    /// What would be on disk.
     private var rows = EmulatedWorld.rows
     private var hasChanged = false
-    /// Whether a fault was ordered: then an answer may be missing, or belie what was done.
+    /// Whether the input ordered a fault. Then an answer may be missing or wrong.
     private var hasFaults = false
     private var now = EmulatedWorld.now
 
@@ -92,7 +91,7 @@ private struct EmulatorRun {
             let isSafe = (field.name + field.value).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
             self.claims.require(isSafe, "the field \(field.name) is on its line")
         }
-        // What is uploaded comes back under any name.
+        // A downloaded body has the type that its upload named, so it need not be JSON.
         guard let type = response.field("Content-Type"), !isBytes, Array(type.utf8).holds(Self.json) else { return }
         guard let body = try? JSONValue(parsing: response.body) else {
             return self.claims.require(response.body.isEmpty, "what is said to be JSON is JSON")
@@ -113,7 +112,7 @@ private struct EmulatorRun {
         self.claims.require(Self.isRead(publication.payload), "what the emulator sends the library reads")
     }
 
-    /// Whether it is a message, or a command to a thing.
+    /// Whether the payload is a valid message, or a command to a thing.
     private static func isRead(_ payload: [UInt8]) -> Bool {
         do throws(MessageError) {
             _ = try ReceivedMessage(payload: payload)
@@ -124,7 +123,7 @@ private struct EmulatorRun {
         }
     }
 
-    /// What was written brings the same cloud back, as an overview shows it.
+    /// A cloud loaded from the stored rows gives the same overview.
     mutating func checkStoredState(_ overview: IncomingRequest) {
         guard self.hasChanged else { return }
         var state = CloudState()

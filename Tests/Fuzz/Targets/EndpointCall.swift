@@ -1,9 +1,9 @@
 import Foundation
 import KiiPushCore
 
-/// One call of the REST API, as far as its answers are concerned.
+/// One call of the REST API, for checking its handling of answers.
 struct EndpointCall: Sendable {
-    /// Makes the call, and returns the moments that follow from its answer.
+    /// Makes the call, and returns the times that its answer leads to.
     private let make: @Sendable (KiiSession) async throws -> [Timestamp]
 
     private init<Answer>(
@@ -13,7 +13,7 @@ struct EndpointCall: Sendable {
         self.make = { session in moments(try await make(session)) }
     }
 
-    /// Answers every request, at once, but loses the first answer where it is told to.
+    /// Answers every request at once, but drops the first answer if asked to.
     private struct Transport: HTTPTransport {
         let answer: HTTPResponse
         let losesNext: Locked<Bool>
@@ -28,9 +28,9 @@ struct EndpointCall: Sendable {
         }
     }
 
-    /// Makes the call of a cloud that answers so at this time.
+    /// Makes the call to a cloud that gives this answer at this time.
     ///
-    /// - Parameter isRepetition: whether the answer to a first request is lost, so that this one is a repetition's.
+    /// - Parameter isRepetition: whether the first answer is lost, so that the call repeats its request.
     func perform(
         _ answer: HTTPResponse, at now: Timestamp, isRepetition: Bool = false
     ) -> Result<[Timestamp], any Error> {
@@ -61,7 +61,6 @@ extension EndpointCall {
     private static let object = ObjectReference("o", in: Bucket("b", in: .user("u")))
     private static let target = SubscriptionTarget.topic(topic)
 
-    /// Every call that the library has.
     static let all: [EndpointCall] = Self.accounts + Self.onboarding + Self.installations + Self.topics + Self.objects
 
     private static let accounts: [EndpointCall] = [

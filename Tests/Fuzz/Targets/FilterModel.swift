@@ -1,11 +1,11 @@
 import KiiPushCore
 
-/// Stores what a session receives, as its caller does, and checks what a message is taken for a repetition of.
+/// Stores a session's messages as its caller does, and checks the detection of repetitions.
 struct FilterModel {
     private struct Row {
         let packetID: UInt16
         let payload: [UInt8]
-        /// Of the last message that brought it.
+        /// Ticket of the last message that this row stands for.
         var ticket: UInt64
         var isProven = false
     }
@@ -21,7 +21,7 @@ struct FilterModel {
         self.filter.connectionOpened(firstTicket: firstTicket)
     }
 
-    /// Acts on an output as its caller does: on the events, then on the messages.
+    /// Acts on an output as the session's caller does: first on the events, then on the messages.
     mutating func violations(_ output: MQTTSession.Output, of session: borrowing MQTTSession) -> [String] {
         var claims = Claims()
         for event in output.events {

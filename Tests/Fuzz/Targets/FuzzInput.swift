@@ -1,5 +1,5 @@
-/// An input, taken apart from its front into choices. Where it ends, every choice is the first one, so that an input
-/// that is cut means nearly the same.
+/// An input, read from its front as a sequence of choices. After its end every choice is the first one, so a truncated
+/// input has almost the same meaning.
 struct FuzzInput {
     private var rest: ArraySlice<UInt8>
 
@@ -13,7 +13,7 @@ struct FuzzInput {
 
     mutating func bool() -> Bool { self.byte() & 1 == 1 }
 
-    /// A number in the range, which holds no more than 65,536 of them.
+    /// A number in the range, which may span at most 65,536 numbers.
     mutating func number(in range: ClosedRange<Int>) -> Int {
         let span = range.upperBound - range.lowerBound + 1
         let drawn = span <= 256 ? Int(self.byte()) : Int(self.byte()) << 8 | Int(self.byte())
@@ -28,12 +28,12 @@ struct FuzzInput {
 
     mutating func remainder() -> [UInt8] { self.bytes(self.rest.count) }
 
-    /// A stream in pieces, whose lengths follow from the seed: 15 of up to `largest` bytes, and the rest.
+    /// A stream in pieces with lengths from the seed: 15 of at most `largest` bytes, and the rest.
     static func pieces(of stream: [UInt8], upTo largest: Int, _ seed: UInt8) -> [ArraySlice<UInt8>] {
         var pieces: [ArraySlice<UInt8>] = []
         var (rest, state) = (stream[...], UInt64(seed))
         while !rest.isEmpty, pieces.count < 15 {
-            // Knuth's generator: any numbers do that follow from the input.
+            // Knuth's generator. Any numbers do that depend only on the input.
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             let piece = rest.prefix(1 + Int(state >> 33) % largest)
             pieces.append(piece)

@@ -1,33 +1,27 @@
-/// What the fuzzer feeds with bytes, and what must hold whatever they are.
+/// The fuzzer's targets, and the claims that must hold for every input.
 package enum FuzzTarget: String, Sendable, CaseIterable {
-    /// The JSON parser and writer.
     case json
-    /// What a push payload means.
     case message
-    /// MQTT's frames and packets.
     case mqtt
-    /// WebSocket's handshake and frames, of either end.
+    /// WebSocket's handshake and frames, of client and server.
     case webSocket
-    /// The whole session with a broker, and what a message may repeat.
+    /// The whole session with a broker, with the detection of repeated messages.
     case session
-    /// Everything that an HTTP server may answer.
+    /// Any answer of an HTTP server.
     case http
-    /// Lines of the control socket, and between an activator and its program.
+    /// Lines of the control socket, and lines between an activator and its program.
     case lines
-    /// Recordings of messages.
     case recording
-    /// Files in which an agent and an inbox remember something.
+    /// Files in which an agent and an inbox keep facts between runs.
     case state
     /// Files of the command line tool.
     case configuration
     /// Rows of an inbox file.
     case rows
-    /// Requests to the emulator.
     case emulator
-    /// Scripts of faults.
     case script
 
-    /// What does not hold for `input`; a trap tells of itself.
+    /// The broken claims for `input`. A trap ends the process instead.
     package func violations(_ input: [UInt8]) -> [String] {
         switch self {
         case .json: JSONFuzzing.violations(input)
@@ -47,7 +41,7 @@ package enum FuzzTarget: String, Sendable, CaseIterable {
     }
 }
 
-/// Claims about one input, and which of them do not hold.
+/// Claims about one input, with the broken ones.
 struct Claims {
     private(set) var violated: [String] = []
 

@@ -1,9 +1,9 @@
 import KiiPushCore
 
-/// What a server may answer to any call. The input is which call, which status, and the answer as it stands on the
-/// wire after the status line: header lines, an empty one, and the body.
+/// Answers of a server to any call. The input chooses the call and the status. Then it holds the header lines, an empty
+/// line and the body.
 enum HTTPFuzzing {
-    /// What a request carried and an answer may echo.
+    /// A secret in the request, which an answer may echo.
     package static let secret = Secret(FuzzSecret.text)
 
     private static let statuses = [
@@ -32,7 +32,7 @@ enum HTTPFuzzing {
         Self.checkRefusal(response, &claims)
         Self.checkAnswer(call.perform(http, at: now), &claims)
         Self.checkAnswer(call.perform(http, at: now, isRepetition: true), isRepetition: true, &claims)
-        // A reader sees only what has its call's own status, which is one of these.
+        // Each call reads only answers with its own success status, which is one of these.
         for status in [200, 201, 204] where status != http.status {
             let success = HTTPResponse(status: status, fields: fields, body: body)
             Self.checkAnswer(call.perform(success, at: now), &claims)
@@ -54,7 +54,7 @@ enum HTTPFuzzing {
         return (head.fields(), Array(rest))
     }
 
-    /// A refusal has words whatever it holds, none of them a secret, and asks to wait within bounds.
+    /// The error of any refusal has a text without secrets, and asks for a bounded wait.
     private static func checkRefusal(_ response: KiiResponse, _ claims: inout Claims) {
         let error = KiiError(response, withholding: [Self.secret])
         if let wait = error.retryAfter {
@@ -70,7 +70,7 @@ enum HTTPFuzzing {
         _ = (error.isTransient, error.refusesCredentials, error.saysDisabled)
     }
 
-    /// An answer is read, or refused in words that hold nothing of it.
+    /// The library reads an answer, or refuses it with a text that holds no value of the answer.
     private static func checkAnswer(
         _ result: Result<[Timestamp], any Error>, isRepetition: Bool = false, _ claims: inout Claims
     ) {
@@ -79,7 +79,7 @@ enum HTTPFuzzing {
         } catch let error as KiiResponseError {
             var place = error.pointer
             if case .notJSON(let fault) = error.problem { place = fault.pointer }
-            // The names of members say where, whatever they are; nothing else of an answer is told.
+            // An error may show the names of members, to say where the fault is, but no values of the answer.
             claims.require(
                 place.description.holdsSecret || !error.description.holdsSecret, "an error holds no value of the answer"
             )

@@ -19,7 +19,7 @@ enum JSONFuzzing {
         return claims.violated
     }
 
-    /// What is written is the same value, however it is written.
+    /// Every layout preserves the value.
     private static func checkWriting(_ value: JSONValue, _ claims: inout Claims) {
         for (layout, sortsKeys) in JSONLayout.allCases.flatMap({ [($0, false), ($0, true)] }) {
             let written = value.serialized(layout, sortedKeys: sortsKeys)
@@ -51,7 +51,7 @@ enum JSONFuzzing {
         return .null
     }
 
-    /// Decoding throws or does not: nothing is claimed of it but that it comes to an end.
+    /// Decoding may succeed or throw; the claim is only that it ends.
     private static func decode(_ value: JSONValue) {
         _ = try? value.decode([String: [Int]].self)
         _ = try? value.decode([String: [String: Bool]].self)
@@ -63,11 +63,11 @@ enum JSONFuzzing {
         _ = try? value.decode(String.self)
     }
 
-    /// Every way to a value leads to the same one.
+    /// Every way of access to a value gives the same value.
     private static func check(
         _ value: JSONValue, at pointer: JSONPointer, in root: JSONValue, _ budget: inout Int, _ claims: inout Claims
     ) {
-        // Each pointer is followed from the root, so what is large is checked in part.
+        // The budget limits the checks in a large document, because each pointer is followed from the root.
         budget -= 1
         guard budget > 0 else { return }
         claims.require(root[pointer] == value, "a pointer leads to its value")

@@ -1,8 +1,8 @@
 import KiiPushActivation
 import KiiPushCore
 
-/// Lines between processes: those of the control socket, and those between an activator and its program. The input is a
-/// number for the pieces in which they come, and the stream.
+/// Lines between processes: of the control socket, and between an activator and its program. The input is a seed for
+/// the lengths of the pieces, and the stream.
 enum LinesFuzzing {
     static func violations(_ input: [UInt8]) -> [String] {
         var claims = Claims()
@@ -36,7 +36,7 @@ enum LinesFuzzing {
         return pieces.flatMap { buffer.lines(from: $0) }
     }
 
-    /// What is read is written as one line, and read again.
+    /// A message that was read can be written as one line, and read again.
     private static func checkControl(_ line: [UInt8], _ claims: inout Claims) {
         if let request = ControlRequest(line: line) {
             claims.require(Self.isOneLine(request.line), "a request is one line")
@@ -47,7 +47,7 @@ enum LinesFuzzing {
             }
         }
         guard let reply = ControlReply(line: line) else { return }
-        // Only the version that it comes from can write it.
+        // Only a newer version, which sent the reply, can write it.
         if case .unknown = reply { return }
         guard let written = reply.line else { return claims.require(false, "what is read of a reply can be written") }
         claims.require(Self.isOneLine(written), "a reply is one line")

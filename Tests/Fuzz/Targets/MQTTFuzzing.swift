@@ -1,13 +1,12 @@
 import KiiPushCore
 
-/// Frames and packets. The input is the protocol's level, the largest packet, a seed for the splits, and the stream.
+/// Frames and packets. The input is the protocol's version, the largest packet, a seed for the pieces, and the stream.
 enum MQTTFuzzing {
     private struct Frame: Equatable {
         var header: MQTTFixedHeader
         var body: [UInt8]
     }
 
-    /// What a decoder made of a stream.
     private struct Outcome: Equatable {
         var frames: [Frame] = []
         var error: MQTTError?
@@ -24,7 +23,7 @@ enum MQTTFuzzing {
         let whole = Self.outcome([stream[...]], version, limit)
         claims.require(whole.error.map { !$0.description.isEmpty } ?? true, "an error has words")
         claims.require(whole.keptBytes <= max(limit, 65_539), "what is kept is bounded")
-        // One way to cut for each input: the seed is one of its bytes, so that all ways come about.
+        // One way to cut for each input. The seed is part of the input, so the fuzzer tries all of them.
         let largest = [1, 3, 64][Int(seed % 3)]
         let split = Self.outcome(FuzzInput.pieces(of: stream, upTo: largest, seed), version, limit)
         claims.require(split == whole, "pieces of up to \(largest) bytes are decoded as the whole is")
@@ -49,7 +48,7 @@ enum MQTTFuzzing {
         return outcome
     }
 
-    /// A packet that was read can be written, in no more bytes, and is then read again.
+    /// A packet that was read can be written in no more bytes, and read again.
     private static func check(_ frame: Frame, _ version: MQTTVersion, _ claims: inout Claims) {
         guard frame.body.count == frame.header.remainingLength else {
             claims.require(frame.header.type == .publish, "only PUBLISH is cut")
@@ -62,7 +61,7 @@ enum MQTTFuzzing {
             return
         }
         if case .publish(var publish) = packet, publish.qos == .atMostOnce {
-            // Taken at QoS 0, where it says nothing, and never written there ([MQTT-3.3.1-2]).
+            // The decoder accepts DUP at QoS 0, where it has no meaning; the encoder never writes it ([MQTT-3.3.1-2]).
             publish.duplicate = false
             packet = .publish(publish)
         }

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Decoding payloads in all their forms. The input is the payload.
+/// Decoding of payloads in all their forms. The input is the payload.
 enum MessageFuzzing {
     static func violations(_ input: [UInt8]) -> [String] {
         var claims = Claims()
@@ -95,7 +95,7 @@ enum MessageFuzzing {
         value.string ?? value.number?.text ?? value.bool.map { $0 ? "true" : "false" }
     }
 
-    /// Swift takes texts for equal that differ in their scalars.
+    /// Compares scalars, because Swift treats some texts with different scalars as equal.
     private static func isSame(_ left: String?, _ right: String?) -> Bool {
         switch (left, right) {
         case (nil, nil): true

@@ -27,7 +27,7 @@ enum RawValue {
     }
 }
 
-/// SQLite without the library's care: it writes whatever it is told to.
+/// SQLite without the library's checks: it writes any value.
 final class RawConnection {
     struct Failure: Error { let text: String }
 
@@ -55,12 +55,12 @@ final class RawConnection {
     }
 }
 
-/// A table with the rows that it had in the beginning.
+/// A table with its original rows.
 final class RawTable {
     struct Row {
-        /// What it is found by.
+        /// The rowid, or the combination of a two-part key.
         let key: Int64
-        /// The message, or whatever the table is of, that it is about.
+        /// The message that the row is about, or the subject of another table.
         let number: Int64
         fileprivate let values: [OpaquePointer?]
     }
@@ -77,7 +77,7 @@ final class RawTable {
         self.handle = handle
         let columns = try RawStatement(handle, "SELECT name FROM pragma_table_info('\(name)')").texts()
         self.columns = columns.count
-        // A table without rowids has a key of two numbers here.
+        // Here, a table without rowids has a key of two numbers.
         let parts = try RawStatement(
             handle,
             """
@@ -103,7 +103,7 @@ final class RawTable {
         let statement = self.setters[column]
         statement.bind(1, .integer(row))
         statement.bind(2, value)
-        // A value that the table does not take is refused, and the row stays as it is.
+        // SQLite refuses a value that the table does not accept, and the row stays unchanged.
         statement.run()
     }
 
@@ -112,12 +112,12 @@ final class RawTable {
         self.removal.run()
     }
 
-    /// Brings rows back as they were in the beginning.
+    /// Restores the original rows.
     func restore(_ numbers: Set<Int64>) throws {
         var gone = false
         for number in numbers {
             self.remove(number)
-            // It has another number now, or none.
+            // The row now has another number, or none.
             gone = gone || sqlite3_changes(self.handle) == 0
         }
         if gone { self.clearing.run() }
@@ -129,7 +129,6 @@ final class RawTable {
     }
 }
 
-/// A statement that is kept.
 final class RawStatement {
     private let raw: OpaquePointer
 

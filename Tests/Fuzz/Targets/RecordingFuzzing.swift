@@ -2,7 +2,7 @@ import KiiPushCommandLine
 import KiiPushCore
 import kii_push
 
-/// What `kii-push replay` reads. The input is the recording.
+/// Recordings for `kii-push replay`. The input is the recording.
 enum RecordingFuzzing {
     static func violations(_ input: [UInt8]) -> [String] {
         var claims = Claims()
@@ -21,7 +21,7 @@ enum RecordingFuzzing {
         case .failure(let failure):
             claims.require(failure.exit == .badInput, "the exit says that the input is bad")
             claims.require(failure.hint != nil, "a failure says what to do")
-            // The first line that is no message by itself.
+            // The first line that is not a message by itself.
             let place = lines.firstIndex { !$0.isEmpty && (try? Self.messages(Array($0)).get()) == nil }
             let start = "recording:\((place ?? -1) + 1): "
             claims.require(failure.message.hasPrefix(start), "\(failure.message.prefix(16)) is \(start)")

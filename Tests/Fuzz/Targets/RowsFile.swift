@@ -2,28 +2,28 @@ import CSQLite
 import Glibc
 import KiiPushCore
 
-/// A sound inbox file, whose rows are changed behind the library's back, and changed back again.
+/// A valid inbox file. The fuzzer changes its rows without the library's knowledge, and restores them.
 ///
-/// It knows neither tables nor columns, but asks the file for them.
+/// The names of tables and columns come from the file itself.
 final class RowsFile {
     let now = Timestamp(millisecondsSinceEpoch: 1_700_000_100_000)
     let inbox: Inbox
     let reader: InboxReader
-    /// What is read of the file when nobody has changed it.
+    /// The messages in the unchanged file.
     let sound: [MessageRecord]
-    /// The numbers of the rows that were changed last.
+    /// The messages whose rows the last edit changed.
     private(set) var edited: Set<Int64> = []
 
     private let connection: RawConnection
-    /// The keys of the rows by the table's place.
+    /// The keys of the changed rows, by the table's index.
     private var changed: [Int: Set<Int64>] = [:]
 
     init() throws {
-        // In memory, where there is such a place: thousands of commits a second are nothing for a disk.
+        // In memory if possible: thousands of commits a second are too many for a disk.
         var template = Array("\(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp")/kii-push-rows.XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw RawConnection.Failure(text: "no folder: \(errno)") }
         let folder = String(cString: made)
-        // Open files outlive their names, and a fuzzer ends without warning.
+        // The files are removed while they are open, because a fuzzer ends without warning.
         defer {
             for suffix in ["", "-wal", "-shm", "-mark"] { unlink("\(folder)/inbox.sqlite\(suffix)") }
             rmdir(folder)
@@ -35,7 +35,7 @@ final class RowsFile {
         self.connection = try RawConnection("\(folder)/inbox.sqlite")
     }
 
-    /// One message in each state, of two installations.
+    /// Stores messages of two installations, with each state once.
     private static func fill(_ inbox: Inbox) throws {
         try inbox.transaction { transaction throws(InboxError) in
             let installations = [try transaction.installation(id: "a"), try transaction.installation(id: "b")]
@@ -68,10 +68,10 @@ final class RowsFile {
         }
     }
 
-    /// The tables that were changed last.
+    /// The tables that the last edit changed.
     var touched: Set<String> { Set(self.changed.keys.map { self.connection.tables[$0].name }) }
 
-    /// Brings the sound rows back, and makes other changes.
+    /// Restores the original rows, and makes other changes.
     func edit(_ edits: FuzzInput) throws {
         var edits = edits
         try self.connection.execute("BEGIN IMMEDIATE")
@@ -86,7 +86,7 @@ final class RowsFile {
             let column = edits.number(in: 0...table.columns)
             self.changed[place, default: []].insert(row.key)
             self.edited.insert(row.number)
-            // The last place is none of the columns: the row goes.
+            // The index behind the last column removes the row.
             if column == table.columns {
                 table.remove(row.key)
             } else {
@@ -96,13 +96,13 @@ final class RowsFile {
         try self.connection.execute("COMMIT")
     }
 
-    /// Makes of messages what can be made of one, and takes all of it back.
+    /// Runs every operation on messages, and rolls all of them back.
     func tryWriting() throws(InboxError) {
         let back = InboxError(.other, step: "taking all of it back")
         do throws(InboxError) {
             try self.inbox.transaction { transaction throws(InboxError) in
                 _ = try self.inbox.prune(now: self.now, in: transaction)
-                // Those that were changed, and one more.
+                // The changed messages, and message 1.
                 for row in self.edited.union([1]) {
                     _ = try transaction.absorb(into: row, at: self.now)
                     let again = MessageChange.Verdict.retry(after: .zero, failure: .failed, firstStart: nil)
@@ -110,7 +110,7 @@ final class RowsFile {
                     change.attempts = 2
                     let clock = TurnClock(now: self.now, instant: MonotonicInstant(nanoseconds: 0))
                     _ = try transaction.update(change, at: clock)
-                    // From a retry, and from where the message waits.
+                    // First from a retry, then while the message already waits.
                     _ = try transaction.requeue(row, at: self.now)
                     _ = try transaction.requeue(row, at: self.now)
                     _ = try transaction.drop(row)

@@ -1,15 +1,15 @@
 import KiiPushCore
 
-/// What the library reads of an inbox file that anybody may have written.
+/// The library's reading of an inbox file that anybody may have written.
 ///
-/// The input is what is looked at, and then either the parts of an event, or the edits that were made to a sound file:
-/// which table, row and column, and what stands there now.
+/// The input chooses a check. Then it holds either the parts of an event, or edits of a valid file: table, row, column
+/// and new value.
 enum RowsFuzzing {
     private static let file = Locked<RowsFile?>(nil)
 
     static func violations(_ input: [UInt8]) -> [String] {
         var input = FuzzInput(input)
-        // One look for each input: SQLite is the slowest part.
+        // One check for each input, because SQLite is the slowest part.
         let look = input.number(in: 0...5)
         guard look > 0 else { return Self.eventViolations(&input) }
         let edits = input.remainder()
@@ -38,7 +38,7 @@ enum RowsFuzzing {
         return claims.violated
     }
 
-    /// What is read of an event is written so, and read again; and no text is lost.
+    /// An event that was read is written with the same parts and read again, and keeps its text.
     private static func eventViolations(_ input: inout FuzzInput) -> [String] {
         var claims = Claims()
         let code = Int64(input.number(in: 0...20))
@@ -75,7 +75,7 @@ enum RowsFuzzing {
         }
         guard let last = all.last else { return }
         let one = Self.read(&claims) { () throws(InboxAccessError) in try file.reader.trace(of: last.messageID) }
-        // Alone it is looked for in the ledger, too.
+        // The search for a single message also uses the ledger.
         claims.require(one == nil || one == last, "a message alone is the one of the page")
         guard last.messageID > .min else { return }
         let page = Self.read(&claims) { () throws(InboxAccessError) in
@@ -108,7 +108,7 @@ enum RowsFuzzing {
         claims.require(stranded?.allSatisfy { $0.messages > 0 } ?? true, "who is stranded has messages")
     }
 
-    /// What an agent reads when it starts.
+    /// Checks the rows that an agent reads at its start.
     private static func checkBacklog(_ file: RowsFile, _ claims: inout Claims) {
         do throws(InboxError) {
             for state in [RowState.waiting, .inHand, .retry, .presented] {
@@ -127,7 +127,7 @@ enum RowsFuzzing {
         }
     }
 
-    /// What an agent writes, each message taken through many states.
+    /// Checks the rows that an agent writes, in many states of each message.
     private static func checkWriting(_ file: RowsFile, _ claims: inout Claims) {
         do throws(InboxError) {
             try file.tryWriting()

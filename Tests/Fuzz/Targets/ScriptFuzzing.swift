@@ -1,7 +1,7 @@
 import KiiPushCore
 import KiiPushEmulator
 
-/// Scripts of faults, read and played. The input is a number for what happens, and the script.
+/// Scripts of faults, read and played. The input is a seed for the events, and the script.
 enum ScriptFuzzing {
     static func violations(_ input: [UInt8]) -> [String] {
         var claims = Claims()
@@ -24,7 +24,7 @@ enum ScriptFuzzing {
         return claims.violated
     }
 
-    /// Steps are done one after the other, whatever happens.
+    /// The steps run in their order, whatever the events.
     private static func play(_ script: FaultScript, _ seed: UInt8, _ claims: inout Claims) {
         var run = FaultScriptRun()
         var now = Timestamp(millisecondsSinceEpoch: 0)

@@ -1,14 +1,14 @@
 import Glibc
 import KiiPushCore
 
-/// What errors and overviews must not hold.
+/// A secret that errors and overviews must not show.
 package enum FuzzSecret {
     package static let text = "hunter2hunter2"
     static let bytes = Array(FuzzSecret.text.utf8)
 }
 
 extension String {
-    /// Whether the bytes of the secret are in it, in whatever characters.
+    /// Whether the text contains the secret's bytes.
     var holdsSecret: Bool { Array(self.utf8).holdsSecret }
 }
 
@@ -29,7 +29,7 @@ extension [UInt8] {
         }
     }
 
-    /// Whether the secret stands where a name does in a document: names say where something is, whatever they are.
+    /// Whether the secret is the name of a member. Errors may show names, to say where a fault is.
     var namesSecret: Bool {
         do throws(JSONError) {
             return try JSONValue(parsing: self).namesSecret

@@ -1,13 +1,13 @@
 import KiiPushCore
 
-/// A session and what it meets: bytes, time, pauses, acknowledgements, connections that come and go. The input is the
-/// configuration, then one step after the other.
+/// A session and its events: bytes, time, pauses, acknowledgements, connections. The input is the configuration, then
+/// one step after the other.
 package enum SessionFuzzing {
-    /// One run: what did not hold, and what it came to.
+    /// Runs one input. Returns the broken claims, and a count of events.
     package static func run(_ input: [UInt8]) -> (violations: [String], model: SessionModel) {
         var input = FuzzInput(input)
         var run = SessionRun(Self.configuration(&input))
-        // More steps find nothing that these do not, and take their time.
+        // More steps take time and find nothing new.
         for step in 0..<2000 where !input.isEmpty && run.violations.isEmpty {
             run.step(&input)
             run.violations = run.violations.map { "step \(step): \($0)" }
@@ -30,7 +30,6 @@ package enum SessionFuzzing {
     }
 }
 
-/// One session, followed step by step.
 private struct SessionRun {
     var violations: [String] = []
     private(set) var model = SessionModel()
@@ -38,7 +37,7 @@ private struct SessionRun {
     private var session: MQTTSession
     private var filter = FilterModel()
     private var now = MonotonicInstant(nanoseconds: 0)
-    /// What the broker has written and nobody has read.
+    /// Bytes from the broker that the session has not read yet.
     private var pending: [UInt8] = []
 
     init(_ configuration: MQTTSession.Configuration) {
@@ -74,19 +73,19 @@ private struct SessionRun {
         self.check(output)
     }
 
-    // MARK: - What happens
+    // MARK: - Events
 
     private mutating func connect(_ input: inout FuzzInput, _ output: inout MQTTSession.Output) {
         self.model.connectionOpened()
         self.filter.connectionOpened(firstTicket: self.session.nextTicket)
         self.pending = []
         self.session.transportConnected(now: self.now, into: &output)
-        // Mostly a broker that accepts: what comes after is what is to be tried.
+        // Usually the broker accepts, because the fuzzer is after the later packets.
         let answer = input.byte()
         guard answer & 3 != 0 else { return }
         self.pending = Self.accepted[answer & 4 != 0 ? 1 : 0]
         if answer & 16 != 0 { self.receiveSome(self.pending.count, cut: Int(answer >> 6), &output) }
-        // To a session that is resumed the client may go on without asking for the subscription again.
+        // If the session is resumed, the client may continue without another SUBSCRIBE.
         if !self.session.isConnected { self.pending += Self.granted[answer & 8 != 0 ? 0 : 1] }
         if answer & 32 != 0 { self.receiveSome(self.pending.count, cut: Int(answer >> 6), &output) }
     }
@@ -103,12 +102,12 @@ private struct SessionRun {
         self.receive(some, cut: cut, &output)
     }
 
-    /// The same comes of the bytes whether they come at once or in pieces, which is tried with a quarter of them.
+    /// Checks that bytes in pieces have the same result as all at once, unless `cut` is above 3.
     ///
-    /// - Parameter cut: 0 for bytes one by one, 16 at most, and the rest; 1 to 3 for a cut after so many quarters; any other
-    ///   number for none.
+    /// - Parameter cut: 0 for single bytes, at most 16, and then the rest; 1 to 3 for a cut after that many quarters;
+    ///   any other number for no cut.
     private mutating func receive(_ bytes: [UInt8], cut: Int, _ output: inout MQTTSession.Output) {
-        // Nothing is not something that was received.
+        // An empty read is not a reception.
         guard !bytes.isEmpty else { return }
         guard cut < 4 else {
             return bytes.withUnsafeBytes { self.session.received($0, now: self.now, into: &output) }
@@ -138,20 +137,20 @@ private struct SessionRun {
         self.require(self.session.nextDeadline.map { $0 > self.now } ?? true, "the timer does not spin")
     }
 
-    /// As the loop does it: bytes, then time, then acknowledgements, in one output.
+    /// One turn of the event loop: bytes, time, acknowledgements, all in one output.
     private mutating func fullTurn(_ input: inout FuzzInput, cut: Int, _ output: inout MQTTSession.Output) {
         self.receive(Self.packets(&input).flatMap { Self.bytes($0) }, cut: cut, &output)
         self.session.timerFired(now: self.now, into: &output)
     }
 
-    /// Mostly one that is owed, now and then one that is sent, void, or not given out.
+    /// Usually a ticket that waits for its acknowledgement; sometimes one that is acknowledged, void, or unused.
     private func ticket(_ input: inout FuzzInput) -> UInt64 {
         let first = max(self.session.firstUnacknowledgedTicket, 3) - 3
         let last = self.session.nextTicket + 1
         return first + UInt64(input.byte()) % (last - first + 1)
     }
 
-    // MARK: - What must hold
+    // MARK: - Claims
 
     private mutating func require(_ holds: Bool, _ claim: String) {
         if !holds { self.violations.append(claim) }
@@ -167,7 +166,7 @@ private struct SessionRun {
         self.violations += self.filter.violations(output, of: self.session)
     }
 
-    // MARK: - What a broker may send
+    // MARK: - The broker's packets
 
     private static let accepted = [false, true].map { Self.bytes(.connack(.init(sessionPresent: $0, code: .accepted))) }
     private static let granted = [QoS.atMostOnce, .atLeastOnce].map {
@@ -199,7 +198,7 @@ private struct SessionRun {
 
     private static func bytes(_ packet: MQTTPacket) -> [UInt8] {
         var bytes: [UInt8] = []
-        // What cannot be encoded is not sent.
+        // A packet that cannot be encoded is left out.
         try? packet.encode(into: &bytes)
         return bytes
     }

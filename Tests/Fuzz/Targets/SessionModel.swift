@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// What must hold of a session whatever happens to it, followed step by step.
+/// The claims about any session, checked step by step.
 package struct SessionModel {
     package struct Owed {
         package let ticket: UInt64
@@ -17,7 +17,7 @@ package struct SessionModel {
     package var hasConnected = false
     package init() {}
 
-    /// What happened, so that the test can tell whether it tested anything.
+    /// Counts of events. A test of the corpus uses them to see that the inputs reach enough of the session.
     package var acknowledged = 0
     package var proven = 0
     package var subscribed = 0
@@ -48,7 +48,6 @@ package struct SessionModel {
         return []
     }
 
-    /// Checks an output; returns what is wrong with it.
     package mutating func violations(_ output: MQTTSession.Output) -> [String] {
         var violations: [String] = []
         func require(_ condition: Bool, _ claim: String) {

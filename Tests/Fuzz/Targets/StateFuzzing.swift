@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The files in which an agent and an inbox remember something between runs. The input is which file, and what it holds.
+/// The files in which an agent and an inbox keep facts between runs. The input chooses a file and holds its content.
 enum StateFuzzing {
     static func violations(_ input: [UInt8]) -> [String] {
         var claims = Claims()
@@ -9,7 +9,6 @@ enum StateFuzzing {
         return claims.violated
     }
 
-    /// `agents/NAME.json`.
     private static func check(_ bytes: [UInt8], _ claims: inout Claims) {
         let state: AgentState
         do throws(FileError) {
@@ -41,13 +40,12 @@ enum StateFuzzing {
         claims.require(state.isOfSameOwner(as: state), "an owner is the same")
     }
 
-    /// `inbox.sqlite-mark`.
     private static func checkMark(_ bytes: [UInt8], _ claims: inout Claims) {
         guard let mark = InboxMark(bytes: bytes) else { return }
         claims.require(bytes.starts(with: mark.line.utf8), "a mark is what was written")
         claims.require(InboxMark(bytes: Array(mark.line.utf8)) == mark, "it is read again")
         claims.require(mark.stored >= 0, "a count is no less than nothing")
-        // A sum protects from accidents.
+        // The mark's checksum detects accidental changes.
         for index in [0, 7, 21, 40].filter({ mark.line.utf8.count > $0 }) {
             var damaged = Array(mark.line.utf8)
             damaged[index] ^= 1

@@ -1,9 +1,8 @@
 import KiiPushCore
 
-/// The opening handshake and the frames. The input is the role, whether it begins with the handshake, a seed for the
-/// splits, and the stream.
+/// The opening handshake and the frames. The input is the role, whether the stream begins with the handshake, a seed
+/// for the pieces, and the stream.
 enum WebSocketFuzzing {
-    /// The outcome of a stream.
     private struct Outcome: Equatable {
         var refusal: String?
         var payload: [UInt8] = []
@@ -24,7 +23,7 @@ enum WebSocketFuzzing {
         let split = Self.outcome(FuzzInput.pieces(of: stream, upTo: largest, seed), role, hasHandshake)
         claims.require(split == whole, "pieces of up to \(largest) bytes are read as the whole is")
         claims.require(whole.payload.count <= stream.count, "payload is what came")
-        // What one end writes, the other reads, whatever is in it.
+        // Each end can read every frame of the other end.
         let mask = role == .server ? UInt32(seed) &* 0x0101_0103 : nil
         var written: [UInt8] = []
         WebSocketFrame.append(.binary, stream, mask: mask, to: &written)
@@ -65,7 +64,7 @@ enum WebSocketFuzzing {
             piece.withUnsafeMutableBytes { outcome.payload += decoder.decode($0) }
             outcome.ping = decoder.takePing() ?? outcome.ping
         }
-        // Of bytes after the end, only those of the same piece are named.
+        // Only the text of the error may depend on the pieces: it counts bytes after the end in the same piece.
         outcome.code = decoder.end?.error.code
         outcome.answer = decoder.end?.answer
         return outcome
