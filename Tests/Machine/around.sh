@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# What happens to the machine around the services: the calendar, sleep, power and packages.
+# Plays around the services: the calendar, sleep, power and packages.
 
 play_clock() {
     local main jump away=0
     main="$(property MainPID kii-push)"
-    # The first attempt of each message fails, so pauses run while the calendar jumps.
+    # The first attempt of each message fails, so retries are pending while the calendar jumps.
     mode fail
     for jump in 3600 34560000 -69120000; do
         send alerts 5
@@ -40,10 +40,10 @@ play_suspend() {
     say "asleep for 15 s amid 10 messages ($(cat /sys/power/mem_sleep)): the same process"
 }
 
-# How many messages the disk has, of each kind of agent: what these count was committed.
+# Number of messages on the disk, for each kind of agent. All of them were committed.
 stored_alerts() { kii-push inbox stats --json --state-directory /var/lib/private/kii-push/profiles/default | jq .received; }
 stored_fleet() { database -c 'SELECT count(*) FROM kii_push.message'; }
-# In each turn so many go to either topic, which makes known after the cut what number went where.
+# Each turn sends this many to either topic. So after the cut, a message's number shows its topic.
 each=10
 
 play_power() {
@@ -72,7 +72,7 @@ play_boot() {
     ((alerts > 0 && fleet > 0)) || fail "nothing was held at the cut"
     first="$(cat "$state/before")"
     echo $((first + 100000)) > "$state/number"
-    # The file of what was sent is as old as its last flush, and may end with zeros.
+    # The cut may have truncated this file to its last flush, or filled its end with zeros.
     for topic in alerts fleet; do cp "$state/before.$topic" "$state/sent.$topic"; done
     local n
     for ((n = 0; n < alerts; n++)); do echo $((first + 1 + n / each * 2 * each + n % each)); done >> "$state/sent.alerts"
@@ -126,7 +126,7 @@ play_remove() {
     say "amid 20 messages: $left waited, and came when the package was there again"
 }
 
-# Before a purge takes the files that say it.
+# Keeps the record of handled messages, because a purge removes its files.
 remember_handled() { handled > "$state/remembered" && mv "$state/remembered" "$state/handled"; }
 
 play_purge() {

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Gateways as units, and the PostgreSQL that they share.
+# Gateways as units, and their common PostgreSQL.
 
 database() { runuser -u postgres -- psql --quiet --no-align --tuples-only --dbname kii "$@"; }
 gateway() { runuser -u postgres -- kii-push-gateway "$@" --store 'postgres://postgres@/kii?host=/var/run/postgresql'; }

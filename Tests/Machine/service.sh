@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What the unit of 'kii-push install-unit' and the template go through.
+# Plays of the unit of 'kii-push install-unit' and of the package's template.
 
-# The configuration, with more members of the profiles: a list of jq's.
+# Writes the configuration. $1 adds members of the profile 'default', as a jq expression.
 configure() {
     local common='{baseURL, appID, caFile: "/etc/kii-push/ca.pem"}'
     jq "{version: 1, profiles: {
@@ -10,7 +10,7 @@ configure() {
         /run/emulator/kii-push/emulator.json > /etc/kii-push/config.json
 }
 secrets() { jq "{version: 1, profiles: {default: {appKey}, meter: {appKey}}}" /run/emulator/kii-push/emulator.json; }
-# A start that has to end with one exit code, once, and to say why.
+# Expects that a start fails once with this exit code, and that the journal has this text.
 ends_with() {
     systemctl reset-failed kii-push || true # Not loaded before its first start.
     ! systemctl --quiet start kii-push || fail "it starts $1"
@@ -26,7 +26,7 @@ play_install() {
     cp on-push /usr/local/bin
     chmod 755 /usr/local/bin/on-push
     mkdir -p /etc/systemd/system/emulator.service.d /etc/kii-push
-    # The package has it for a person; here it is the machine's.
+    # The package has a user unit; here the system runs it.
     cp /usr/lib/systemd/user/kii-push-emulator.service /etc/systemd/system/emulator.service
     printf '%s\n' '[Service]' DynamicUser=yes RuntimeDirectory=emulator StateDirectory=emulator \
         'Environment=XDG_RUNTIME_DIR=/run/emulator XDG_STATE_HOME=/var/lib/emulator HOME=/var/lib/emulator LIBDISPATCH_LOG=NO' \
@@ -51,7 +51,7 @@ play_credentials() {
     chmod 666 /etc/kii-push/config.json
     ends_with "with a configuration that everybody may write" 78 'chmod go-w'
     chmod 644 /etc/kii-push/config.json
-    # systemd reads it as root and hands on a copy of mode 0400.
+    # systemd reads the file as root and passes on a copy of mode 0400.
     chmod 000 /etc/kii-push/credentials.json
     systemctl start kii-push
     [[ "$(stat -c %a /run/credentials/kii-push.service/*)" == 4[04]0 ]] || fail "the credential is open to others"
@@ -148,7 +148,7 @@ play_watchdog() {
     systemctl restart kii-push
     local main began
     main="$(property MainPID kii-push)"
-    # It is fed for longer than that.
+    # The service feeds the watchdog for longer than its limit.
     sleep 12
     is kii-push MainPID "$main" || fail "it is ended although it is well"
     kill -STOP "$main"

@@ -1,12 +1,12 @@
 import Foundation
 package import KiiPushCore
 
-/// The state of an agent that has registered, with a broker of the test's own as its endpoint.
+/// The state of a registered agent whose endpoint is the test's broker.
 package struct AgentStateFixture: Sendable {
-    /// Nobody listens there: with this state an agent needs no cloud.
+    /// Nobody listens at this address. With this state an agent needs no cloud.
     package static let app = KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api")
 
-    /// The same app at a cloud of the test's own, which takes the state's token for its own.
+    /// The same app at the test's cloud, which accepts the state's token.
     package static func app(at baseURL: String) -> KiiApp {
         var app = KiiApp(appID: self.app.appID, appKey: self.app.appKey, baseURL: baseURL)
         app.issuer = self.issuer
@@ -16,23 +16,24 @@ package struct AgentStateFixture: Sendable {
     private static let issuer = "http://127.0.0.1:1"
     private let endpoint: MQTTEndpoint
 
-    /// - Parameter endpoint: where the agent receives, without TLS.
+    /// - Parameter endpoint: the agent's endpoint, without TLS.
     package init(endpoint: MQTTEndpoint) { self.endpoint = endpoint }
 
     /// - Parameters:
-    ///   - port: of a broker on 127.0.0.1.
-    ///   - topic: which is the client ID too.
+    ///   - port: the broker's port on 127.0.0.1.
+    ///   - topic: the topic, and the client ID.
     package init(port: UInt16, topic: String, username: String, password: Secret) {
         self.endpoint = MQTTEndpoint(
             installationID: UUID().uuidString, host: "127.0.0.1", portTCP: port, portSSL: nil, mqttTopic: topic,
             username: username, password: password)
     }
 
-    /// Makes `directory` the state directory of the pseudo user's agent, which expects a session at the broker.
+    /// Makes `directory` the state directory of a pseudo user's agent, which expects a session at the broker.
     ///
     /// - Parameters:
-    ///   - name: the agent's.
-    ///   - user: the pseudo user's ID. What one installation of a user leaves another one takes over.
+    ///   - name: the agent's name.
+    ///   - user: the pseudo user's ID. An installation takes over the messages of another installation with the same
+    ///     user.
     package func write(to directory: String, name: String = "default", user: String = "u-1") throws {
         // The documented format of an agent's state, version 1.
         let installation = JSONValue(self.endpoint.installationID)

@@ -2,7 +2,7 @@ package import Foundation
 package import KiiPushCore
 package import KiiPushEmulator
 
-/// A handler that keeps what it was given and answers as it was told.
+/// A handler that records its calls and answers as the test chose.
 package final class RecordingHandler: RemoteNotificationHandler {
     package struct Call: Sendable {
         package var message: ReceivedMessage
@@ -29,7 +29,6 @@ package final class RecordingHandler: RemoteNotificationHandler {
         self.continuation.yield(call)
     }
 
-    /// The next calls, as many as asked for.
     package func next(_ count: Int) async -> [Call] {
         var calls: [Call] = []
         for await call in self.calls {
@@ -41,8 +40,7 @@ package final class RecordingHandler: RemoteNotificationHandler {
 }
 
 extension Emulator.Configuration {
-    /// An emulator with all that it writes in `directory`. It waits for its broker as long as it takes, since a busy
-    /// machine holds that up for long.
+    /// An emulator with its files in `directory`. It waits long for its broker, which a busy machine may delay.
     package static func patient(in directory: String) -> Emulator.Configuration {
         var configuration = Emulator.Configuration()
         configuration.directory = directory + "/emulator"
@@ -56,7 +54,7 @@ extension Emulator.Configuration {
 }
 
 extension PushRuntime.Configuration {
-    /// A runtime that waits for its connections, its calls and its handlers as long as it takes.
+    /// A runtime with long limits for connections, calls and handlers.
     package static func patient(stateDirectory: String) -> PushRuntime.Configuration {
         var configuration = PushRuntime.Configuration(stateDirectory: stateDirectory)
         configuration.environment.connectTimeout = .seconds(600)
@@ -67,7 +65,7 @@ extension PushRuntime.Configuration {
     }
 }
 
-/// A running emulator and a directory, both gone afterwards.
+/// Runs `body` with an emulator and a directory, which are removed afterwards.
 package func withEmulator<Result>(
     _ body: (Emulator, String) async throws -> Result
 ) async throws -> Result {
@@ -85,7 +83,7 @@ package func withEmulator<Result>(
 }
 
 extension ReconnectPolicy.Configuration {
-    /// For tests whose broker goes away: an agent is back as soon as it can be.
+    /// For tests whose broker goes away: the agent reconnects quickly.
     package static let quick: ReconnectPolicy.Configuration = {
         var configuration = ReconnectPolicy.Configuration()
         configuration.baseDelay = .milliseconds(1)
@@ -116,7 +114,6 @@ extension Emulator {
     }
 }
 
-/// Runs `agent` while `body` does, then cancels it and waits until it has stopped.
 package func whileRunning<Result: Sendable>(
     _ agent: PushAgent,
     _ body: @escaping @Sendable () async throws -> Result
@@ -136,30 +133,29 @@ package func whileRunning<Result: Sendable>(
     }
 }
 
-/// Waits for the first event that `isWanted`.
 package func firstEvent(_ events: AsyncStream<PushEvent>, where isWanted: (PushEvent) -> Bool) async -> PushEvent? {
     for await event in events where isWanted(event) { return event }
     return nil
 }
 
-/// What a helper of the tests could not do.
+/// A failure of the tests' helpers.
 package struct TestFailure: Error, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// Runs `body` with a directory of its own, which is removed afterwards.
+/// Runs `body` with a new directory, which is removed afterwards.
 package func withTemporaryDirectory<Result>(_ body: (String) async throws -> Result) async throws -> Result {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("kii-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    // A directory that is left behind hurts nobody; the test's own outcome matters.
+    // A remaining directory is harmless; the test's result matters more.
     defer { try? FileManager.default.removeItem(atPath: directory) }
     return try await body(directory)
 }
 
-/// How much more memory a program takes than usual, about: a sanitizer keeps notes of every byte.
+/// Factor of the memory that programs use under a sanitizer, approximately: a sanitizer keeps data about every byte.
 package let memoryScale =
     switch ProcessInfo.processInfo.environment["KII_TEST_SANITIZER"] {
     case "thread": 4
@@ -167,11 +163,11 @@ package let memoryScale =
     default: 1
     }
 
-/// Where the built programs are: beside the test bundle.
+/// The folder of the built programs, which is that of the test bundle.
 package let productsDirectory = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent()
 
-/// Runs what blocks on a thread of its own, so that it takes none from the tasks under test.
+/// Runs blocking code on a new thread, so that it takes no thread from the tasks under test.
 package func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread { continuation.resume(with: Swift.Result { try body() }) }

@@ -1,28 +1,28 @@
-// For a GNU extension that the Glibc module leaves out.
+// This import provides a GNU extension that the Glibc module leaves out.
 import CMicroHTTPD
 import Foundation
 import Glibc
 import KiiPushCore
 
-/// A program that runs beside the test, with nothing of this process's but its environment. Killed with this object.
+/// A program that runs beside the test and inherits only the environment of this process. Killed with this object.
 ///
-/// By posix_spawn(3), since Foundation's `Process` reads past the end of the list of this process's open files, which it
-/// does not survive when there are more than some thousand.
+/// Started by posix_spawn(3), because Foundation's `Process` crashes in a process with more than some thousand open
+/// files: it reads past the end of their list.
 package final class ChildProgram: Sendable {
     package let output: ProgramOutput
     package let errors: ProgramOutput
     package let processID: Int32
-    /// Set once the process is reaped, after which its number may be another one's.
+    /// Set once the process is reaped; afterwards another process may get its number.
     private let status = Locked<Int32?>(nil)
 
     /// Starts a program.
     ///
     /// - Parameters:
     ///   - words: the program, found along the PATH, and its arguments.
-    ///   - environment: instead of this process's own.
-    ///   - input: what it reads; without, it reads nothing.
-    ///   - mergesErrors: whether what it says on standard error is taken for ``output``.
-    ///   - line: told of each whole line of its output, on a thread of its own.
+    ///   - environment: replaces the environment of this process.
+    ///   - input: its standard input; `nil` is an empty one.
+    ///   - mergesErrors: whether standard error goes to ``output``.
+    ///   - line: called with each whole line of the output, on a separate thread.
     package init(
         _ words: [String],
         environment: [String: String]? = nil,
@@ -46,7 +46,7 @@ package final class ChildProgram: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Threads of Dispatch block signals, SIGTERM and SIGALRM among them, which would pass on to the child.
+        // Dispatch blocks signals in its threads, SIGTERM and SIGALRM among them. The child would inherit that.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -79,16 +79,16 @@ package final class ChildProgram: Sendable {
         self.status.withLock { status in
             var information = siginfo_t()
             guard status == nil else { return false }
-            // It says nothing of one that runs.
+            // waitid(2) does not change the field if the process still runs.
             information.si_signo = 0
             return waitid(P_PID, id_t(self.processID), &information, WEXITED | WNOWAIT | WNOHANG) == 0
                 && information.si_signo == 0
         }
     }
 
-    /// Waits for the end, and returns the exit status or, as a negative number, the signal that ended it.
+    /// Waits for the end. Returns the exit status or, as a negative number, the signal.
     package func wait() -> Int32 {
-        // Not reaped by this: others may want to send it a signal meanwhile.
+        // WNOWAIT leaves the process unreaped, because another thread may still send it a signal.
         var information = siginfo_t()
         while self.status.withLock({ $0 }) == nil,
             waitid(P_PID, id_t(self.processID), &information, WEXITED | WNOWAIT) != 0, errno == EINTR
@@ -103,10 +103,10 @@ package final class ChildProgram: Sendable {
         }
     }
 
-    /// On a thread of its own, since a pipe takes only so much at once.
+    /// On a separate thread, because a write to a full pipe blocks.
     private static func write(_ text: String, to descriptor: Int32) {
         Thread.detachNewThread {
-            // A program that ends without reading all is no reason to die.
+            // The program may end before it has read all; SIGPIPE must not end this process.
             var signals = sigset_t()
             sigemptyset(&signals)
             sigaddset(&signals, SIGPIPE)
@@ -123,7 +123,7 @@ package final class ChildProgram: Sendable {
     }
 }
 
-/// A pipe that no child inherits; the ends that were not taken are closed with this object.
+/// A pipe that no child inherits. This object closes the ends that nobody took.
 private final class ClosedPipe {
     private(set) var reading: Int32
     private(set) var writing: Int32

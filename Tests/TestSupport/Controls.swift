@@ -3,7 +3,7 @@ package import KiiPushCore
 package import KiiPushEmulator
 
 extension Emulator {
-    /// Sends a control below `/__kii` as the administrator, and returns the body of the answer.
+    /// Sends an administrator's request below `/__kii`, and returns the body of the answer.
     @discardableResult
     package func control(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue {
         let loop = try EventLoop.patient()

@@ -2,19 +2,19 @@ import Foundation
 import Glibc
 import KiiPushCore
 
-/// A local datagram socket that keeps what it is sent: a service manager's or a journal's part in a test.
+/// A local datagram socket that keeps its datagrams. It plays a service manager or a journal.
 package final class DatagramReceiver: Sendable {
-    /// How long a datagram is waited for: longer than it takes on any busy machine.
+    /// Limit of a wait for a datagram: longer than it takes on a busy machine.
     private static let patience: TimeInterval = 600
 
-    /// As it is written in `NOTIFY_SOCKET`.
+    /// In the form of `NOTIFY_SOCKET`.
     package let path: String
     private let descriptor: Int32
     private let received = Locked<[[UInt8]]>([])
-    /// Locked around every change, so that who waits for one misses none.
+    /// Locked around every change, so that a waiting thread misses none.
     private let condition = NSCondition()
 
-    /// - Parameter path: a path, or with `@` at its beginning an abstract name.
+    /// - Parameter path: a path, or an abstract name that begins with `@`.
     package init(_ path: String) throws {
         self.path = path
         self.descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -35,7 +35,7 @@ package final class DatagramReceiver: Sendable {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
                 let count = recv(descriptor, &buffer, buffer.count, 0)
-                // An empty one says that nobody waits any more.
+                // `deinit` shuts the socket down, and `recv` then returns 0.
                 guard count > 0, let self else { break }
                 self.take(Array(buffer[..<count]))
             }
@@ -45,13 +45,11 @@ package final class DatagramReceiver: Sendable {
 
     deinit { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
 
-    /// All that came, as texts.
     package var texts: [String] { self.received.withLock { $0 }.map { String(decoding: $0, as: UTF8.self) } }
 
-    /// All that came, as bytes.
     package var datagrams: [[UInt8]] { self.received.withLock { $0 } }
 
-    /// Waits until what came is enough; returns all of it, also when the time is over.
+    /// Waits until `isEnough` accepts the datagrams, or the time is over. Returns all of them.
     @discardableResult
     package func wait(until isEnough: ([String]) -> Bool) -> [String] {
         let deadline = Date(timeIntervalSinceNow: Self.patience)
@@ -61,7 +59,7 @@ package final class DatagramReceiver: Sendable {
         }
     }
 
-    /// Waits for a datagram with a line that begins like this; returns the line's rest.
+    /// Waits for a datagram with a line that begins with `start`, and returns the rest of that line.
     package func line(_ start: String, after count: Int = 0) -> String? {
         let texts = self.wait { $0.dropFirst(count).contains { Self.rest(of: start, in: $0) != nil } }
         return texts.dropFirst(count).compactMap { Self.rest(of: start, in: $0) }.first

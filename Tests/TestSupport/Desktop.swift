@@ -2,14 +2,14 @@ import Foundation
 import Glibc
 import KiiPushCore
 
-/// A bus of a test's own, on which nothing is started by itself.
+/// A private bus that starts no services by itself.
 package final class Desktop: Sendable {
     package let address: String
     private let directory: String
     private let bus: Locked<ChildProgram?>
     private let lastDaemon = Locked(0)
 
-    /// - Parameter directory: for the bus's socket.
+    /// - Parameter directory: the folder of the bus's socket.
     package init(in directory: String) async throws {
         self.directory = directory
         let configuration = "\(directory)/bus.conf"
@@ -38,13 +38,11 @@ package final class Desktop: Sendable {
         self.address = address
     }
 
-    /// Ends the bus as a session ends.
     package func end() { self.bus.withLock { $0 = nil } }
 
-    /// Has the bus take connections, and answer nothing.
+    /// Freezes the bus: it accepts connections, but answers nothing.
     package func suspend() { self.bus.withLock { $0?.signal(SIGSTOP) } }
 
-    /// Starts a notification service, and waits until the bus knows it.
     package func startDaemon(
         _ capabilities: [String] = ["actions", "body", "body-markup", "persistence"]
     ) async throws -> NotificationDaemon {
@@ -60,7 +58,6 @@ package final class Desktop: Sendable {
 
 /// A notification service that runs beside the test. Killed with this object.
 package final class NotificationDaemon: Sendable {
-    /// What it was told to show.
     package struct Notification: Decodable, Sendable {
         package var id: Int
         package var name: String
@@ -97,7 +94,8 @@ package final class NotificationDaemon: Sendable {
 
     private let program: ChildProgram
     private let control: FileHandle
-    /// What it says; and that it has done what it was ordered to, which may come before or after that.
+    /// The service's reports. Its confirmations of orders have a separate stream, because they may come before or after
+    /// a report.
     private let lines: AsyncStream<String>
     private let obediences: AsyncStream<String>
 
@@ -107,7 +105,7 @@ package final class NotificationDaemon: Sendable {
         let (lines, continuation) = AsyncStream<String>.makeStream()
         let (obediences, obedience) = AsyncStream<String>.makeStream()
         (self.lines, self.obediences) = (lines, obediences)
-        // Debian's Python, which has Debian's bindings.
+        // Debian's Python, which has Debian's bindings of D-Bus.
         let program = try ChildProgram(
             ["/usr/bin/python3", script.path, address, control] + capabilities, mergesErrors: true
         ) { line in _ = line.hasPrefix("obeyed") ? obedience.yield(line) : continuation.yield(line) }
@@ -123,7 +121,7 @@ package final class NotificationDaemon: Sendable {
         self.control = handle
     }
 
-    /// One that hangs does not notice that its bus has ended.
+    /// A stopped service would not notice the end of its bus.
     deinit { self.program.signal(SIGKILL) }
 
     private static func next(of lines: AsyncStream<String>) async -> String? {
@@ -131,7 +129,7 @@ package final class NotificationDaemon: Sendable {
         return nil
     }
 
-    /// The next line that it says of itself.
+    /// The service's next report.
     package func nextLine() async throws -> String {
         guard let line = await Self.next(of: self.lines) else {
             throw TestFailure("the notification service has ended")
@@ -139,19 +137,18 @@ package final class NotificationDaemon: Sendable {
         return line
     }
 
-    /// The next line that it says of itself, which is to begin with `word`; without that.
+    /// The service's next report, without its first word, which has to be `word`.
     package func next(_ word: String) async throws -> String {
         let line = try await self.nextLine()
         guard line.hasPrefix(word) else { throw TestFailure("it says \(line) instead of \(word)") }
         return String(line.dropFirst(word.count + 1))
     }
 
-    /// What it is told to show next.
     package func nextNotification() async throws -> Notification {
         try JSONDecoder().decode(Notification.self, from: Data(try await self.next("notify").utf8))
     }
 
-    /// Gives it an order, and waits until it is carried out.
+    /// Sends an order, and waits until the service has carried it out.
     package func order(_ order: String) async throws {
         try self.control.write(contentsOf: Data("\(order)\n".utf8))
         guard await Self.next(of: self.obediences) != nil else {

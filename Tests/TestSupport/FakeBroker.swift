@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 package import KiiPushCore
 
-/// A broker that does what a test tells it, packet by packet; for faults that a real one cannot be made to show.
+/// A broker that a test controls packet by packet, for faults that a real broker does not show.
 ///
-/// The script runs on a thread of its own, so that it may block without taking one from the tasks under test.
+/// The script runs on a separate thread, so that it may block without taking a thread from the tasks under test.
 package final class FakeBroker: Sendable {
     package let port: UInt16
     private let listener: Int32
@@ -13,12 +13,12 @@ package final class FakeBroker: Sendable {
         (self.listener, self.port) = try FakeBroker.listening()
     }
 
-    /// A socket that is bound to its port by number, and so keeps it while it does not listen.
+    /// A listening socket, bound to its port by number. So it keeps the port while it does not listen.
     private static func listening() throws -> (descriptor: Int32, port: UInt16) {
         while true {
             let free = try Loopback.bound()
             close(free.descriptor)
-            // Another process may have been quicker.
+            // Another process may have taken the port meanwhile.
             guard let socket = try? Loopback.bound(to: free.port) else { continue }
             guard listen(socket.descriptor, 1024) == 0 else {
                 let number = errno
@@ -31,14 +31,14 @@ package final class FakeBroker: Sendable {
 
     deinit { close(self.listener) }
 
-    /// Runs the script and returns what it does.
     package func play<Result: Sendable>(_ script: @escaping @Sendable (FakeBroker) throws -> Result) async throws
         -> Result
     {
         try await onThread { try script(self) }
     }
 
-    /// Resumes the session of the next connection and brings it these messages, until all are acknowledged in their order.
+    /// Accepts the next connection, resumes its session and sends these messages. Returns after their acknowledgements,
+    /// which have to be in order.
     @discardableResult
     package func bring(_ messages: [MQTTPacket]) async throws -> FakeConnection {
         try await self.play { broker in
@@ -53,23 +53,21 @@ package final class FakeBroker: Sendable {
         }
     }
 
-    /// Refuses connections until ``comeBack()``, as a broker that is down; the port stays its own.
+    /// Refuses connections until ``comeBack()``, as a stopped broker does. The port stays reserved.
     package func goAway() { shutdown(self.listener, Int32(SHUT_RDWR)) }
 
-    /// Takes connections again.
     package func comeBack() throws {
         guard listen(self.listener, 1024) == 0 else { throw TestFailure("cannot listen again: errno \(errno)") }
     }
 
-    /// Waits for the next connection.
     package func accept() throws -> FakeConnection {
         let descriptor = Glibc.accept(self.listener, nil, nil)
         guard descriptor >= 0 else { throw TestFailure("nobody connected") }
         return FakeConnection(descriptor)
     }
 
-    /// Waits for the next connection that stays until SUBACK, and resumes its session. On a machine that is busy enough a
-    /// client gives up waiting for an answer, and comes again; and a run that ends can leave one that nobody has accepted.
+    /// Waits for the next connection that stays open until SUBACK, and resumes its session. A client on a busy machine
+    /// may give up and reconnect, and an earlier run may leave a connection that nobody accepted.
     package func acceptSession() throws -> FakeConnection {
         while true {
             let connection = try self.accept()
@@ -83,9 +81,9 @@ package final class FakeBroker: Sendable {
     }
 }
 
-/// One connection to the fake broker. An answer that does not come within ten minutes fails the test.
+/// A connection to the fake broker. A wait of more than ten minutes fails the test.
 package final class FakeConnection: Sendable {
-    /// The client went away, or said nothing for ten minutes.
+    /// The client disconnected, or sent nothing for ten minutes.
     package struct Closed: Error {}
 
     private struct Incoming {
@@ -116,7 +114,6 @@ package final class FakeConnection: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// The client's next packet.
     package func receive() throws -> MQTTPacket {
         while true {
             let packet = self.incoming.withLock { $0.packets.isEmpty ? nil : $0.packets.removeFirst() }
@@ -133,9 +130,9 @@ package final class FakeConnection: Sendable {
         return Array(buffer[..<count])
     }
 
-    /// Reads the client's request for a WebSocket, which what comes and goes is in from here on.
+    /// Reads the client's request for a WebSocket, which carries all later packets.
     ///
-    /// - Returns: the answer that opens it.
+    /// - Returns: the answer that opens the WebSocket.
     package func receiveUpgrade() throws -> [UInt8] {
         var invitation = WebSocketInvitation()
         while true {
@@ -149,7 +146,6 @@ package final class FakeConnection: Sendable {
         }
     }
 
-    /// Opens the WebSocket that the client asks for.
     package func upgrade() throws { try self.send(bytes: self.receiveUpgrade()) }
 
     package func send(_ packets: MQTTPacket...) throws {
@@ -164,15 +160,15 @@ package final class FakeConnection: Sendable {
     }
 
     package func send(bytes: [UInt8]) throws {
-        // A blocking socket takes all of it, or the connection is gone, or the client has not read for ten minutes.
+        // A blocking socket sends all, unless the connection is gone or the client has not read for ten minutes.
         guard Glibc.send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             throw Closed()
         }
     }
 
-    /// Sends `bytes` again and again until more than `limit` are on their way and for some seconds there was room for none.
+    /// Sends `bytes` repeatedly until more than `limit` are sent and the socket has had no room for some seconds.
     ///
-    /// - Returns: how many are on their way.
+    /// - Returns: the number of sent bytes.
     /// - Throws: ``Closed``.
     package func fill(with bytes: [UInt8], beyond limit: Int, patience seconds: Int32 = 1) throws -> Int {
         let flags = fcntl(self.descriptor, F_GETFL)
@@ -182,7 +178,7 @@ package final class FakeConnection: Sendable {
         while true {
             var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
             guard poll(&entry, 1, seconds * 1000) > 0 else {
-                // A client that is held up takes none for a while either.
+                // Below the limit, the client may only be delayed.
                 guard total <= limit else { return total }
                 continue
             }
@@ -195,18 +191,18 @@ package final class FakeConnection: Sendable {
         }
     }
 
-    /// Breaks the connection, with what the peer has not read yet.
+    /// Resets the connection. The peer loses data that it has not read.
     package func reset() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-        // Another descriptor takes the number's place, so that it is closed once, at the end.
+        // /dev/null takes over the descriptor's number, which `deinit` then closes once.
         let replacement = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
         dup2(replacement, self.descriptor)
         close(replacement)
     }
 
-    /// Takes nothing that comes from now on, and acknowledges nothing, as a machine that is gone: the socket's filter
-    /// lets no packet pass. What is sent still arrives.
+    /// Drops every further packet from the client, without acknowledging it, as a dead machine would. A socket filter
+    /// does that. Sent packets still arrive.
     package func goDark() {
         // One instruction, "return 0": BPF_RET | BPF_K, classic BPF (linux/filter.h).
         var instruction: UInt64 = 0x06
@@ -218,7 +214,7 @@ package final class FakeConnection: Sendable {
         }
     }
 
-    /// CONNECT to SUBACK.
+    /// Plays the packets from CONNECT to SUBACK.
     @discardableResult
     package func open(sessionPresent: Bool = false, granted: QoS = .atLeastOnce) throws -> MQTTConnect {
         guard case .connect(let connect) = try self.receive() else {
@@ -234,7 +230,7 @@ package final class FakeConnection: Sendable {
         }
     }
 
-    /// The packet identifiers of the next acknowledgements; PINGREQ in between is answered.
+    /// The packet identifiers of the next acknowledgements. A PINGREQ in between is answered.
     package func receiveAcknowledgements(_ count: Int) throws -> [UInt16] {
         var identifiers: [UInt16] = []
         while identifiers.count < count {
@@ -248,7 +244,8 @@ package final class FakeConnection: Sendable {
     }
 }
 
-/// Runs `body` with a state directory that names the fake broker as the agent's endpoint, as if it had registered.
+/// Runs `body` with a state directory that names the fake broker as the agent's endpoint, as if the agent had
+/// registered.
 package func withFakeBroker(
     in directory: String,
     inbox: PushRuntime.Configuration.Inbox = .file,
@@ -264,13 +261,13 @@ package func withFakeBroker(
     let runtime = try PushRuntime(configuration: settings)
     var configuration = PushAgent.Configuration(app: AgentStateFixture.app, account: .pseudoUser)
     configuration.usesTLS = false
-    // This broker answers a PINGREQ only where a test says so.
+    // This broker answers PINGREQ only if a test says so.
     configuration.keepAlive = .seconds(600)
     try await body(broker, runtime, configuration)
     await runtime.shutdown()
 }
 
-/// As above, in a directory of its own.
+/// Runs `body` with a fake broker and a temporary state directory that names it.
 package func withFakeBroker(
     configure: (inout PushRuntime.Configuration) -> Void = { _ in },
     _ body: (FakeBroker, PushRuntime, PushAgent.Configuration) async throws -> Void

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// The clocks of a machine that a test has sleep, or whose calendar it sets. Time does not pass on them by itself.
+/// The clocks of a machine whose sleep and calendar the test controls. Time does not pass by itself.
 package final class FakeClocks: Sendable {
     private struct State {
         var asleep = Duration.zero
@@ -12,7 +12,6 @@ package final class FakeClocks: Sendable {
 
     package init() {}
 
-    /// For ``RuntimeEnvironment/readClocks``.
     package var read: @Sendable () -> ClockReading? {
         { [state] in
             state.withLock { state in
@@ -23,7 +22,7 @@ package final class FakeClocks: Sendable {
         }
     }
 
-    /// Has the machine sleep for `time` and its calendar set by `shift`; returns when its agents know.
+    /// Lets the machine sleep for `time`, and sets its calendar by `shift`. Returns when the agents have noticed.
     package func jump(_ runtime: PushRuntime, slept time: Duration = .zero, calendar shift: Duration = .zero)
         async throws
     {
@@ -32,7 +31,7 @@ package final class FakeClocks: Sendable {
             state.calendar += shift
             return state.looks
         }
-        // The loop looks in the first turn after it has waited, and acts in the same turn.
+        // The loop reads the clocks in the first turn after a wait, and acts in the same turn.
         while self.state.withLock({ $0.looks == before }) { try await runtime.loop.run {} }
         try await runtime.loop.run {}
     }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 package import KiiPushCore
 
-/// A cloud that answers each request as a test says, and counts them.
+/// A cloud that answers each request as the test says, and records the requests.
 package final class FakeCloud: Sendable {
     package struct Request: Sendable {
         package var method: String
@@ -27,14 +27,14 @@ package final class FakeCloud: Sendable {
     private let seen = Locked<[Request]>([])
     private let answer: @Sendable (Request) -> Answer
 
-    /// Starts it; `answer` is called on threads of its own.
+    /// Starts the cloud. It calls `answer` on separate threads.
     package init(answer: @escaping @Sendable (Request) -> Answer) throws {
         (self.listener, self.port) = try Loopback.listening()
         self.answer = answer
         Thread.detachNewThread { [listener, weak self] in
             while true {
                 let descriptor = accept(listener, nil, nil)
-                // Shut down by `deinit`, which this thread does not hold up.
+                // `deinit` shuts the listener down; this thread does not keep the object alive.
                 guard descriptor >= 0 else { break }
                 guard let self else {
                     close(descriptor)
@@ -50,7 +50,6 @@ package final class FakeCloud: Sendable {
 
     package var baseURL: String { "http://127.0.0.1:\(self.port)/api" }
 
-    /// What was asked so far.
     package var requests: [Request] { self.seen.withLock { $0 } }
 
     private func respond(to head: String) -> Answer {
@@ -60,7 +59,7 @@ package final class FakeCloud: Sendable {
         return self.answer(request)
     }
 
-    /// Answers requests until the client closes; what is in their bodies is not looked at.
+    /// Answers requests until the client closes. Their bodies are ignored.
     private static func serve(_ descriptor: Int32, _ respond: (String) -> Answer?) {
         defer { close(descriptor) }
         var unread = ""
@@ -88,7 +87,7 @@ package final class FakeCloud: Sendable {
 }
 
 extension PushAgent {
-    /// An agent of this cloud that comes back quickly.
+    /// An agent of this cloud that reconnects quickly.
     package convenience init(
         of cloud: FakeCloud, _ runtime: PushRuntime, _ configuration: PushAgent.Configuration
     ) {

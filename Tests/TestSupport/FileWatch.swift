@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import KiiPushCore
 
-/// Who opens a file, in whatever process: what has been closed since is told by the kernel's watch (`inotify(7)`), and
-/// what is open by `/proc`.
+/// Counts the accesses to a file by all processes. The kernel's watch (`inotify(7)`) reports opening and closing,
+/// `/proc` the open descriptors.
 package final class FileWatch {
-    /// How often the file was opened, and how often it was closed that was open to be written.
+    /// Numbers of opened descriptors, and of closed descriptors that could write.
     package struct Counts: Sendable, Hashable {
         package var opened = 0
         package var writersClosed = 0
@@ -14,7 +14,6 @@ package final class FileWatch {
     private let path: String
     private let descriptor: Int32
 
-    /// Begins to watch a file that exists.
     package init(_ path: String) throws {
         self.path = URL(filePath: path).resolvingSymlinksInPath().path
         self.descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
@@ -26,13 +25,13 @@ package final class FileWatch {
 
     deinit { close(self.descriptor) }
 
-    /// What has happened since this was last asked.
+    /// The counts since the last call.
     package func counts() -> Counts {
         var counts = Counts()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while case let length = read(self.descriptor, &buffer, buffer.count), length > 0 {
             buffer.withUnsafeBytes { bytes in
-                // Each event is a header, which says in its last field how long the name behind it is.
+                // Each event is a header and a name, whose length is the header's last field.
                 let header = MemoryLayout<inotify_event>.size
                 var start = 0
                 while start + header <= length {
@@ -46,12 +45,12 @@ package final class FileWatch {
         return counts
     }
 
-    /// Waits until these processes and no others have the file open to be written, one with several such descriptors being
-    /// named as often as that. A process that is being started has its parent's descriptors for a moment.
+    /// Waits until exactly these processes have the file open for writing. A process with several such descriptors
+    /// counts several times. A process that is just starting has its parent's descriptors for a moment.
     ///
-    /// Seen are the processes of this user; by root, all of them.
+    /// Only the processes of this user are visible; to root, all of them.
     ///
-    /// - Returns: those that have it open in the end.
+    /// - Returns: the processes that have it open for writing at the end.
     package func writers(until expected: [Int32]) throws -> [Int32] {
         let end = MonotonicInstant.now() + .seconds(600)
         var writers = try self.writers()
@@ -64,7 +63,7 @@ package final class FileWatch {
 
     private func writers() throws -> [Int32] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.flatMap { process in
-            // A process that has ended meanwhile has nothing open.
+            // A process that ended meanwhile has no open files.
             let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")) ?? []
             return names.filter { self.isWriting($0, of: process) }.map { _ in process }
         }

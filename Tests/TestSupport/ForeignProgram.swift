@@ -1,11 +1,10 @@
 import Foundation
 import Glibc
 
-/// A program that is not this project's, run beside the code under test.
+/// An external program that runs beside the code under test.
 package struct ForeignProgram: Sendable {
-    /// What an ended program said.
     package struct Result: Sendable {
-        /// Its exit status; negative is the signal that ended it.
+        /// The exit status; a negative number is a signal.
         package var status: Int32
         package var output: String
         package var errors: String
@@ -14,16 +13,14 @@ package struct ForeignProgram: Sendable {
     private let words: [String]
     private let environment: [String: String]?
 
-    /// A program, found along the PATH, with its arguments.
     package init(_ words: String...) { self.init(words) }
 
-    /// The same with arguments that were gathered, and with another environment than this process's.
+    /// - Parameter environment: replaces the environment of this process.
     package init(_ words: [String], environment: [String: String]? = nil) {
         self.words = words
         self.environment = environment
     }
 
-    /// Runs it to its end.
     package func run() async throws -> Result {
         let child = try ChildProgram(self.words, environment: self.environment)
         return try await onThread {
@@ -32,7 +29,7 @@ package struct ForeignProgram: Sendable {
         }
     }
 
-    /// Starts it, hands the lines that it says to `body` as they come, and kills it when `body` returns.
+    /// Starts the program, passes its lines to `body`, and kills the program when `body` returns.
     package func whileRunning<Outcome>(
         _ body: (AsyncStream<String>) async throws -> Outcome
     ) async throws -> Outcome {

@@ -1,7 +1,7 @@
 package import KiiPushCore
 
 extension Inbox {
-    /// Rows of one state, whatever their installation, in the order of reception.
+    /// Rows with a state, of all installations, in the order of reception.
     package func rows(_ state: RowState, after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredMessage] {
         var rows: [StoredMessage] = []
         for sequence in try self.sequences([state], after: sequence, limit: limit) {
@@ -12,11 +12,11 @@ extension Inbox {
 }
 
 extension MessageChange {
-    /// The verdict that brings a message into a state.
+    /// The change that brings a message into a state.
     ///
     /// - Parameters:
-    ///   - pause: of a retry: how long after the change it is due.
-    ///   - failure: how the last attempt of a retry, or of a dead letter, failed.
+    ///   - pause: the time between the change and a retry.
+    ///   - failure: the failure of the last attempt, for a retry or a dead letter.
     package init(
         sequence: Int64, state: RowState, attempts: Int = 0, crashes: Int = 0, pause: Duration = .seconds(1),
         failure: DeliveryFailure = .failed
@@ -36,14 +36,14 @@ extension MessageChange {
 }
 
 extension MonotonicInstant {
-    /// The instant that ``InboxTransaction/update(_:acknowledgedAt:at:)`` takes for a time.
+    /// The instant that ``InboxTransaction/update(_:acknowledgedAt:at:)`` needs for a time.
     package static func of(_ time: Timestamp) -> MonotonicInstant {
         MonotonicInstant(nanoseconds: time.millisecondsSinceEpoch * 1_000_000)
     }
 }
 
 extension InboxTransaction {
-    /// Applies a change at a time of the calendar; the monotonic clock shows the same.
+    /// Applies a change at a time of the calendar. The monotonic clock gets the same value.
     @discardableResult
     package func update(
         _ change: MessageChange, acknowledgedAt: Timestamp? = nil, at now: Timestamp

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What may happen to the files of an inbox while nobody has them open.
+/// Damage to the files of a closed inbox.
 package enum InboxDamage: String, CaseIterable, Sendable {
     case zeroedLeaf = "leaf zeroed"
     case flippedHead = "bytes flipped in a leaf"
@@ -11,26 +11,26 @@ package enum InboxDamage: String, CaseIterable, Sendable {
     case emptied = "emptied"
     case removed = "removed"
     case older = "older copy"
-    // A clean stop leaves no log.
+    // These need a log, which a clean stop does not leave.
     case flippedBitInLog = "bit flipped in the log"
     case logRemoved = "log removed"
     case emptiedWithLog = "emptied beside its log"
     case removedWithLog = "removed beside its log"
 
-    /// Whether it needs the log that a killed process leaves.
+    /// Whether the damage needs the log that a killed process leaves.
     package var needsLog: Bool {
         [.flippedBitInLog, .logRemoved, .emptiedWithLog, .removedWithLog].contains(self)
     }
 
     private static let pageSize = 4096
-    /// How many messages an older copy lacks.
+    /// The number of messages that an older copy lacks.
     private static let recent: Int64 = 20
 
     /// - Parameters:
     ///   - path: the inbox file.
-    ///   - text: stands on the leaf that is hit, or on the page in the log.
+    ///   - text: identifies the page to damage: it is on that leaf of the file, or on that page of the log.
     package func apply(to path: String, at text: String) throws {
-        // What is in the log would hide what is done to the file.
+        // Newer pages in the log would hide the damage to the file.
         if !self.needsLog, FileManager.default.fileExists(atPath: path + "-wal") {
             guard try SQLiteFile(path, for: .changing).integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
                 throw TestFailure("the log of \(path) is in use")
@@ -40,7 +40,7 @@ package enum InboxDamage: String, CaseIterable, Sendable {
         switch self {
         case .zeroedLeaf: try Self.change(path) { Self.zero([try Self.page(with: text, in: $0)], of: &$0) }
         case .flippedHead:
-            // Its kind, how many rows it holds, and where the first ones are.
+            // Overwrites the page's type, its number of rows, and the positions of the first rows.
             try Self.change(path) { data in
                 let start = try Self.page(with: text, in: data) * size
                 for offset in start..<start + 16 { data[offset] ^= 0xFF }
@@ -82,7 +82,7 @@ package enum InboxDamage: String, CaseIterable, Sendable {
         }
     }
 
-    /// What a copy holds that was made before the last messages came.
+    /// Removes the newest messages, as in an older copy.
     private static func makeOlder(_ path: String) throws {
         let file = try SQLiteFile(path, for: .changing)
         let last = try file.integer("SELECT last_sequence FROM ledger") - Self.recent

@@ -1,7 +1,7 @@
 package import KiiPushCore
 
 extension KiiClient {
-    /// Whoever holds `token`, which is not renewed.
+    /// A session with `token`, which is not renewed.
     package func session(_ token: Secret) -> KiiSession {
         KiiSession(client: self, token: AccessToken(principal: nil, token: token))
     }

@@ -1,11 +1,11 @@
 import KiiPushCore
 
-/// Holds an inbox file's ledger against the rows that are there, counted one by one.
+/// Compares the ledger of an inbox file with its rows.
 ///
-/// It may run at any moment while other connections write, and after a process was killed: all of it is read in one
-/// transaction, by SQL of its own.
+/// It may run while other connections write, and after a process was killed: one transaction reads everything, with SQL
+/// that is independent of the library's.
 package enum LedgerAudit {
-    /// Sentences about what does not add up; empty when everything does.
+    /// Descriptions of the differences; empty if there are none.
     package static func problems(inInboxAt path: String) throws -> [String] {
         let file = try SQLiteFile(path, for: .reading)
         try file.execute("BEGIN")
@@ -34,8 +34,8 @@ package enum LedgerAudit {
             problems.append("\(bytes[index]) bytes are \(name), and the ledger says \(keptBytes[index])")
         }
         if highest > last { problems.append("there is a row \(highest), and the last one given out is \(last)") }
-        // Each number is given out once, to a message that was not there yet. Where messages may have been lost with a
-        // file, at least a million numbers are left out.
+        // Each number is used once, for a message that is not a duplicate. If messages may have been lost with a file,
+        // the numbering skips at least a million.
         if leftOut != 0, leftOut < 1_000_000 {
             problems.append("\(last) rows were ever made of \(received) received, \(duplicates) of them duplicates")
         }
@@ -49,7 +49,7 @@ package enum LedgerAudit {
         return problems
     }
 
-    /// The same for the inbox of a state directory, and whether its ``MessageLedger`` says what was counted.
+    /// Compares the ledger of a state directory's inbox with its rows, and with the inbox's ``MessageLedger``.
     package static func problems(inStateDirectory directory: String) throws -> [String] {
         let path = directory + "/inbox.sqlite"
         let ledger = try InboxReader(stateDirectory: directory).ledger()

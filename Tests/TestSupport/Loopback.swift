@@ -1,8 +1,8 @@
 import Glibc
 
-/// TCP sockets on 127.0.0.1: bare and blocking, inherited by no child, and the caller's to close.
+/// Plain blocking TCP sockets on 127.0.0.1. No child inherits them, and the caller closes them.
 package enum Loopback {
-    /// A socket that holds `port`, or with 0 one that is free, and does not listen.
+    /// A socket that is bound to `port` but does not listen; with 0 the kernel chooses the port.
     package static func bound(to port: UInt16 = 0) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = Loopback.socket()
         var address = Loopback.address(port: port)
@@ -20,12 +20,13 @@ package enum Loopback {
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
-    /// A socket that listens on a port which was free. The port is its own until it is closed: the kernel takes one that it
-    /// chose itself away from a socket that no longer listens (`SOCK_BINDPORT_LOCK` in Linux).
+    /// A listening socket on a free port, which stays reserved until the socket is closed. It is bound by number,
+    /// because the kernel releases a port of its own choice when the socket stops listening (`SOCK_BINDPORT_LOCK` in
+    /// Linux).
     package static func listening() throws -> (descriptor: Int32, port: UInt16) {
         let free = try Loopback.bound()
         close(free.descriptor)
-        // Another process may be quicker.
+        // Another process may have taken the port meanwhile.
         guard let socket = try? Loopback.bound(to: free.port) else { return try Loopback.listening() }
         guard listen(socket.descriptor, 1024) == 0 else {
             let number = errno
@@ -35,7 +36,7 @@ package enum Loopback {
         return socket
     }
 
-    /// A connection; `nil` where nobody listens. Made or refused without waiting.
+    /// A connection; `nil` if nobody listens. Does not wait.
     package static func connected(to port: UInt16) -> Int32? {
         let descriptor = Loopback.socket()
         var address = Loopback.address(port: port)

@@ -1,4 +1,4 @@
-/// Rows of text under titles, as Markdown has them, with every column as wide as its widest entry.
+/// A Markdown table, with every column as wide as its widest entry.
 package struct MarkdownTable {
     private var rows: [[String]]
 

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-// A machine may stand still for a minute in the middle of anything. What a test does not try is waited for as long as it takes.
+// A machine may stand still for a minute at any moment. So limits that a test does not check are very long.
 
 extension HTTPRequest {
     package static func patient(
@@ -11,7 +11,7 @@ extension HTTPRequest {
 }
 
 extension EventLoop {
-    /// A loop that connects as long as it takes.
+    /// A loop with a long limit for connections.
     package static func patient(proxy: String? = nil) throws -> EventLoop {
         try EventLoop(configuration: Configuration(proxy: proxy, connectTimeout: .seconds(600)))
     }

@@ -1,12 +1,11 @@
 import Glibc
 package import KiiPushCore
 
-/// An MQTT client that does what it is told, packet by packet, over a blocking socket. For one thread.
+/// An MQTT client that a test controls packet by packet, over a blocking socket. For one thread.
 package final class PlainClient {
-    /// So many messages are sent before the first one has to be acknowledged.
+    /// Limit of unacknowledged messages while publishing.
     private static let publishWindow = 64
 
-    /// Whether the broker had kept the session.
     package private(set) var sessionPresent = false
     private let descriptor: Int32
     private var decoder = FrameDecoder()
@@ -14,7 +13,7 @@ package final class PlainClient {
 
     /// Connects and waits for CONNACK.
     ///
-    /// - Throws: ``TestFailure`` when nobody listens, the broker refuses, or it says nothing for ten minutes.
+    /// - Throws: ``TestFailure`` if nobody listens, the broker refuses, or the broker sends nothing for ten minutes.
     package init(port: UInt16, clientID: String, cleanSession: Bool, username: String, password: Secret) throws {
         guard let descriptor = Loopback.connected(to: port) else {
             throw TestFailure("nobody listens on port \(port)")
@@ -36,13 +35,13 @@ package final class PlainClient {
 
     deinit { close(self.descriptor) }
 
-    /// Subscribes and returns what was granted; `nil` for a refusal.
+    /// Subscribes and returns the granted QoS; `nil` for a refusal.
     package func subscribe(to topic: String, _ qos: QoS = .atLeastOnce) throws -> QoS? {
         try self.send(.subscribe(MQTTSubscribe(packetID: 1, entries: [.init(filter: topic, qos: qos)])))
         var passed: [MQTTPacket] = []
         while true {
             let packet = try self.receive()
-            // A session's messages may come before the answer.
+            // A session's messages may come before SUBACK.
             guard case .suback(let suback) = packet else {
                 passed.append(packet)
                 continue
@@ -53,7 +52,7 @@ package final class PlainClient {
         }
     }
 
-    /// Publishes at QoS 1 and returns when the broker has acknowledged all.
+    /// Publishes at QoS 1, and returns when the broker has acknowledged all.
     package func publish(_ payloads: [[UInt8]], on topic: String) throws {
         var (sent, acknowledged) = (0, 0)
         while acknowledged < payloads.count {
@@ -69,7 +68,7 @@ package final class PlainClient {
         }
     }
 
-    /// The next message, or `nil` when none comes in time. It is not acknowledged.
+    /// The next message, or `nil` if none comes in time. The caller has to acknowledge it.
     package func message(within limit: Duration) throws -> MQTTPublish? {
         let deadline = MonotonicInstant.now() + limit
         while let packet = try self.receive(within: max(.zero, deadline - .now())) {
@@ -78,9 +77,9 @@ package final class PlainClient {
         return nil
     }
 
-    /// The next message, which is not acknowledged.
+    /// The next message. The caller has to acknowledge it.
     ///
-    /// - Throws: ``TestFailure`` when the connection ends, or none comes for ten minutes.
+    /// - Throws: ``TestFailure`` if the connection ends, or no message comes for ten minutes.
     package func nextMessage() throws -> MQTTPublish {
         guard let message = try self.message(within: .seconds(600)) else {
             throw TestFailure("no message for ten minutes")
@@ -88,20 +87,18 @@ package final class PlainClient {
         return message
     }
 
-    /// What comes until nothing has come for `quiet`. None of it is acknowledged.
+    /// All messages until none has come for `quiet`. The caller has to acknowledge them.
     package func messages(untilQuietFor quiet: Duration) throws -> [MQTTPublish] {
         var messages: [MQTTPublish] = []
         while let message = try self.message(within: quiet) { messages.append(message) }
         return messages
     }
 
-    /// Acknowledges one message.
     package func acknowledge(_ packetID: UInt16) throws { try self.send(.puback(packetID: packetID)) }
 
-    /// Breaks the connection, without DISCONNECT.
     package func cut() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
 
-    /// Says DISCONNECT and waits until the broker has closed, which it does after all that was sent before.
+    /// Sends DISCONNECT and waits until the broker closes. By then it has processed all earlier packets.
     package func disconnect() throws {
         try self.send(.disconnect)
         var bytes = [UInt8](repeating: 0, count: 65_536)
@@ -111,7 +108,7 @@ package final class PlainClient {
     private func send(_ packet: MQTTPacket) throws {
         var bytes: [UInt8] = []
         try packet.encode(into: &bytes)
-        // A blocking socket takes all of it, or the connection is gone.
+        // A blocking socket sends all, unless the connection is gone.
         guard Glibc.send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             throw TestFailure("the broker closed the connection")
         }

@@ -2,31 +2,30 @@ import Foundation
 import Glibc
 import KiiPushCore
 
-/// A PostgreSQL of a test process's own: its files and its socket are in a temporary folder, and it ends with the process,
-/// however that ends.
+/// A private PostgreSQL. Its files and its socket are in a temporary folder, and it ends with the test process, however
+/// that ends.
 package final class PostgresServer: Sendable {
-    /// One for all tests that only need a database each.
+    /// A common server for all tests that only need a database.
     private static let shared = Task { try await PostgresServer() }
 
-    /// Its folder, with its socket.
     package let directory: String
     private let watcher: UncheckedFile
     private let count = Locked(0)
 
-    /// What is written to it ends with this process.
+    /// A pipe to the shell that ends the server. The shell sees the pipe close when this process ends.
     private struct UncheckedFile: @unchecked Sendable {
-        // Never touched after it was opened: what counts is that it closes.
+        // Not used after it was opened: only its closing matters.
         let file: UnsafeMutablePointer<FILE>
     }
 
     /// Starts a server.
     ///
-    /// - Parameter settings: such as `max_connections=20`.
+    /// - Parameter settings: settings such as `max_connections=20`.
     package convenience init(_ settings: [String] = ["fsync=off"]) async throws {
         try await self.init(settings, files: "initdb -D data -A trust -U kii -E UTF8 --locale=C --no-sync")
     }
 
-    /// Starts a server that has what this one has, and that every commit here waits for from now on.
+    /// Starts a synchronous standby with a copy of this server's data. Every later commit here waits for it.
     package func makeStandby() async throws -> PostgresServer {
         let standby = try await PostgresServer(
             [], files: "pg_basebackup -h '\(self.directory)' -U kii -D data -R -c fast")
@@ -37,13 +36,13 @@ package final class PostgresServer: Sendable {
         return standby
     }
 
-    /// - Parameter files: the program that makes `data`.
+    /// - Parameter files: the program that makes the folder `data`.
     private init(_ settings: [String], files: String) async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("kii-\(UUID().uuidString)").path
         self.directory = directory
         let options = (["listen_addresses=", "unix_socket_directories=\(directory)"] + settings).map { "-c \($0)" }
         let owner = geteuid() == 0 ? "chown nobody:nogroup '\(directory)'" : ""
-        // The folder goes where this process ends in the middle of it, too.
+        // The shell also removes the folder if this process ends during the setup.
         let end = "cat; kill -QUIT $(head -1 '\(directory)/data/postmaster.pid'); rm -rf '\(directory)'"
         guard let file = popen("(\(end)) > /dev/null 2>&1", "we") else { throw TestFailure("cannot start a shell") }
         self.watcher = UncheckedFile(file: file)
@@ -52,7 +51,7 @@ package final class PostgresServer: Sendable {
         try await self.run(server: "pg_ctl -D data -l log -o '\(options.joined(separator: " "))' -w start")
     }
 
-    /// Runs a program of the server's in its folder. Not as root, whom they refuse.
+    /// Runs one of PostgreSQL's programs in the folder. These refuse root, so root becomes the user nobody.
     private func run(server words: String) async throws {
         let become = geteuid() == 0 ? "setpriv --reuid nobody --regid nogroup --clear-groups --" : ""
         try await self.run(
@@ -66,7 +65,7 @@ package final class PostgresServer: Sendable {
 
     deinit { pclose(self.watcher.file) }
 
-    /// Makes a database of one's own, and says how to connect to it.
+    /// Makes a new database, and returns its connection string.
     package static func database() async throws -> String { try await self.shared.value.makeDatabase() }
 
     package func makeDatabase() async throws -> String {
@@ -78,10 +77,9 @@ package final class PostgresServer: Sendable {
         return self.target(name)
     }
 
-    /// The keywords for a connection.
     package func target(_ database: String) -> String { "host=\(self.directory) user=kii dbname=\(database)" }
 
-    /// Runs SQL, and returns what it prints: values with `|` between them.
+    /// Runs SQL, and returns its output: values separated by `|`.
     @discardableResult
     package func run(_ sql: String, in database: String) async throws -> String {
         try await PostgresServer.run(sql, at: self.target(database))
@@ -94,7 +92,7 @@ package final class PostgresServer: Sendable {
         return result.output
     }
 
-    /// Waits until a condition in SQL holds, looking again every 10 ms in transactions of their own.
+    /// Waits until an SQL condition holds, with a new transaction every 10 ms.
     package static func wait(until condition: String, at target: String) async throws {
         try await self.run(
             """
@@ -104,7 +102,7 @@ package final class PostgresServer: Sendable {
             """, at: target)
     }
 
-    /// Ends every connection to a database, and lets nobody connect.
+    /// Ends every connection to a database, and refuses new ones.
     package static func close(_ target: String) async throws {
         let (database, server) = Self.parts(of: target)
         try await self.run("ALTER DATABASE \(database) ALLOW_CONNECTIONS false", at: server)
@@ -112,7 +110,7 @@ package final class PostgresServer: Sendable {
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)'", at: server)
     }
 
-    /// - Parameter sql: what is done to it first, before anybody else is let in.
+    /// - Parameter sql: statements that run before the database accepts connections again.
     package static func reopen(_ target: String, after sql: String? = nil) async throws {
         let (database, server) = Self.parts(of: target)
         if let sql {
@@ -130,13 +128,12 @@ package final class PostgresServer: Sendable {
         return (database, target.replacing("dbname=\(database)", with: "dbname=postgres"))
     }
 
-    /// Ends the server as a crash does, and starts it again.
+    /// Crashes the server, and starts it again.
     package func crash() async throws { try await self.run(server: "pg_ctl -D data -l log -m immediate -w restart") }
 
-    /// Ends the server as a crash does.
     package func end() async throws { try await self.run(server: "pg_ctl -D data -m immediate -w stop") }
 
-    /// Has a standby take the place of the server that it follows. It waits for no standby of its own.
+    /// Promotes this standby. Its commits wait for no other standby.
     package func promote() async throws {
         try await self.run(server: "pg_ctl -D data -w promote")
     }

@@ -2,8 +2,7 @@ package import Foundation
 import Glibc
 import KiiPushCore
 
-/// What a program writes. It is taken up as it comes, on a thread of its own, so that the program never waits for a test
-/// that reads late.
+/// The output of a program. A separate thread reads it, so that the program never waits for a slow test.
 package final class ProgramOutput: Sendable {
     private struct State {
         var data = Data()
@@ -12,10 +11,10 @@ package final class ProgramOutput: Sendable {
     }
 
     private let state = Locked(State())
-    /// Locked around every change, so that who waits for one misses none.
+    /// Locked around every change, so that a waiting thread misses none.
     private let condition = NSCondition()
 
-    /// Takes over `descriptor`; tells `line` of each whole line.
+    /// Takes over `descriptor`, and calls `line` with each whole line.
     init(_ descriptor: Int32, line: (@Sendable (String) -> Void)?) {
         Thread.detachNewThread { [self] in
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -37,7 +36,7 @@ package final class ProgramOutput: Sendable {
         }
     }
 
-    /// The text when `isEnough` says so, at the end, or when the time is over.
+    /// The text once `isEnough` accepts it, at the end of the output, or when the time is over.
     package func wait(_ patience: TimeInterval, until isEnough: (String) -> Bool) -> String {
         let deadline = Date(timeIntervalSinceNow: patience)
         return self.condition.withLock {
@@ -48,7 +47,6 @@ package final class ProgramOutput: Sendable {
         }
     }
 
-    /// Whether the end has come in time.
     package func waitForEnd(_ patience: TimeInterval) -> Bool {
         let deadline = Date(timeIntervalSinceNow: patience)
         return self.condition.withLock {
@@ -57,7 +55,7 @@ package final class ProgramOutput: Sendable {
         }
     }
 
-    /// The text when all is there, however long that takes.
+    /// The whole text, after the end of the output.
     package func all() -> String {
         self.condition.withLock {
             while !self.isAtEnd { self.condition.wait() }

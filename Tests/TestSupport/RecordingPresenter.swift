@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// A presenter that keeps what it was given, for a test that is the user.
+/// A presenter that records its requests, for a test that plays the user.
 package final class RecordingPresenter: NotificationPresenter {
     package let requests: AsyncStream<NotificationRequest>
     private let continuation: AsyncStream<NotificationRequest>.Continuation
@@ -8,8 +8,8 @@ package final class RecordingPresenter: NotificationPresenter {
     private let alert: @Sendable (ReceivedMessage) -> NotificationAlert?
 
     /// - Parameters:
-    ///   - outcome: what becomes of a request; it may answer it as well.
-    ///   - alert: what is shown for a message.
+    ///   - outcome: the result of a request; the closure may also answer the request.
+    ///   - alert: the alert that is shown for a message.
     package init(
         outcome: @escaping @Sendable (NotificationRequest) -> PresentationOutcome = { _ in .presented },
         alert: @escaping @Sendable (ReceivedMessage) -> NotificationAlert? = { $0.content?.alert }
@@ -27,7 +27,6 @@ package final class RecordingPresenter: NotificationPresenter {
         return outcome
     }
 
-    /// The next request.
     package func next() async -> NotificationRequest? {
         for await request in self.requests { return request }
         return nil

@@ -1,9 +1,9 @@
 import CSQLite
 
-/// A SQLite file, looked at or changed by SQL of a test's own: independent of the code under test.
+/// A SQLite file that a test reads or changes with its own SQL, independently of the code under test.
 package final class SQLiteFile {
     package enum Access {
-        /// Leaves even the write-ahead log of a process that was killed to the one that comes after it.
+        /// Changes nothing: even the write-ahead log of a killed process stays for the next process.
         case reading
         case changing
         case creating
@@ -27,25 +27,23 @@ package final class SQLiteFile {
 
     deinit { sqlite3_close_v2(self.raw) }
 
-    /// Runs SQL that returns nothing.
     package func execute(_ sql: String) throws {
         let code = sqlite3_exec(self.raw, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw TestFailure("SQLite code \(code): \(sql)") }
     }
 
-    /// The rows that `sql` selects, as integers; NULL and text that is no number are 0.
+    /// The selected rows as integers; NULL and text without a number are 0.
     package func integers(_ sql: String) throws -> [[Int64]] {
         try self.rows(sql) { statement in
             (0..<sqlite3_column_count(statement)).map { sqlite3_column_int64(statement, $0) }
         }
     }
 
-    /// The first column of the rows that `sql` selects, as text; NULL is empty.
+    /// The first column of the selected rows as text; NULL is empty.
     package func texts(_ sql: String) throws -> [String] {
         try self.rows(sql) { statement in sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "" }
     }
 
-    /// The first value that `sql` selects.
     package func integer(_ sql: String) throws -> Int64 {
         guard let value = try self.integers(sql).first?.first else { throw TestFailure("nothing selected: \(sql)") }
         return value

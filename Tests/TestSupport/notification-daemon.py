@@ -65,7 +65,8 @@ class Daemon(dbus.service.Object):
         if mood == "hold":
             self.held = lambda: reply(dbus.UInt32(number))
         else:
-            # Before it is said: a test that then ends the service ends one that has shown something.
+            # The reply goes out before the report, so a test that ends the service on the report ends one that has
+            # already replied.
             reply(dbus.UInt32(number))
             self.connection.flush()
         say("notify", json.dumps(said, sort_keys=True))
@@ -111,7 +112,7 @@ def main():
     bus = dbus.bus.BusConnection(address)
     bus.set_exit_on_disconnect(True)
     daemon = Daemon(bus, capabilities)
-    # Also for writing: the pipe does not end when a test closes its end.
+    # Opened for writing too, so that the pipe does not end when a test closes its end.
     pipe = os.fdopen(os.open(control, os.O_RDWR), buffering=1)
 
     def read(*_):

@@ -1,8 +1,8 @@
 import Foundation
 package import Testing
 
-/// Runs each case of a test on threads of its own, so that it may block them. The pool's threads run everybody's tasks, and
-/// there are only as many as processors.
+/// Runs each case of a test on separate threads, which it may block. The pool has only as many threads as processors,
+/// and they run the tasks of all tests.
 package struct OwnThreadsTrait: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
