@@ -1,15 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Whether everything that is built from this folder has the trait `Postgres`: one build for all of the scripts.
+/// Whether all targets have the trait `Postgres`. The scripts set the variable, so that they share one build.
 let hasPostgres = Context.environment["KII_PUSH_POSTGRES"] != nil
 
-// One list for every target, so that no room is compiled under softer rules than another.
+// One list for every target, so that all follow the same rules.
 let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
-    // SE-0335: `any` is written where a value is boxed.
+    // SE-0335: a boxed value's type is written with `any`.
     .enableUpcomingFeature("ExistentialAny"),
-    // SE-0409: an import is visible to importers only when it says `public`.
+    // SE-0409: an import is internal unless it says `public`.
     .enableUpcomingFeature("InternalImportsByDefault"),
     // SE-0444: a member is found only through the file's own imports.
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -17,7 +17,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// A program that has what a user of the library has: what is public.
+/// A program that sees only the public declarations, as a user's program does.
 func example(_ name: String, _ libraries: Target.Dependency...) -> Target {
     .executableTarget(
         name: name, dependencies: ["KiiPushCore"] + libraries, path: "Examples/\(name)", packageAccess: false)
@@ -43,33 +43,34 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        // Without a pkg-config name: SwiftPM would warn every user of KiiPushCore, which does not need this library.
+        // No pkg-config name: SwiftPM would warn every user of KiiPushCore, which does not need this library.
         .systemLibrary(name: "CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
-        // As CMicroHTTPD, which has it linked already: for MQTT over WebSocket and TLS.
+        // No pkg-config name, as for CMicroHTTPD, which already links GnuTLS. The emulator needs it for MQTT over
+        // WebSocket and TLS.
         .systemLibrary(name: "CGnuTLS", providers: [.apt(["libgnutls28-dev"])]),
-        // As CMicroHTTPD: KiiPushDesktop alone needs it.
+        // No pkg-config name, as for CMicroHTTPD: only KiiPushDesktop needs it.
         .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
-        // As CMicroHTTPD, and only with the trait.
+        // No pkg-config name, as for CMicroHTTPD. Only the trait needs it.
         .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
         // System calls that Swift's Glibc module does not show.
         .target(name: "CSystem"),
         .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite", "CSystem"]),
         .target(name: "KiiPushActivation", dependencies: ["KiiPushCore"]),
         .target(name: "KiiPushDesktop", dependencies: ["KiiPushCore", "CSystemd"]),
-        // Empty without the trait.
+        // Empty without the trait `Postgres`.
         .target(
             name: "KiiPushPostgres",
             dependencies: ["KiiPushCore", .target(name: "CPostgres", condition: .when(traits: ["Postgres"]))]),
-        // The header that programs in other languages are built with; what it declares is in KiiPushC.
+        // The header for programs in other languages. KiiPushC implements its functions.
         .target(name: "CKiiPush"),
         .target(name: "KiiPushC", dependencies: ["KiiPushActivation", "KiiPushCore", "CKiiPush"]),
-        // The files of the emulator's page, which are compiled in.
+        // The emulator's web page, compiled in.
         .target(name: "CInspector", exclude: ["page"]),
         .target(
             name: "KiiPushEmulator", dependencies: ["KiiPushCore", "CGnuTLS", "CInspector", "CMicroHTTPD", "CSQLite"]),
-        // What the three programs share.
+        // Code that the three programs share.
         .target(name: "KiiPushCommandLine", dependencies: ["KiiPushActivation", "KiiPushCore"]),
-        // Apart from the program's entry, so that the fuzzer can be linked with it.
+        // A library without the program's entry point, so that the fuzzer can link it.
         .target(
             name: "kii-push",
             dependencies: ["KiiPushActivation", "KiiPushCommandLine", "KiiPushCore", "KiiPushDesktop"],
@@ -77,7 +78,7 @@ let package = Package(
         .executableTarget(name: "kii-push-program", dependencies: ["kii-push"], path: "Sources/kii-push/Program"),
         .executableTarget(
             name: "kii-push-emulator", dependencies: ["KiiPushCommandLine", "KiiPushCore", "KiiPushEmulator"]),
-        // Without the trait it says that it was built without PostgreSQL.
+        // Without the trait, this program only prints that it was built without PostgreSQL.
         .executableTarget(
             name: "kii-push-gateway",
             dependencies: ["KiiPushActivation", "KiiPushCommandLine", "KiiPushCore", "KiiPushPostgres"]),
@@ -177,7 +178,7 @@ let package = Package(
                 "KiiPushActivation", "KiiPushCommandLine", "KiiPushCore", "KiiPushEmulator", "kii-push", "CSQLite",
             ],
             path: "Tests/Fuzz/Targets"),
-        // Replays inputs; built by script/fuzz it is libFuzzer's program.
+        // This program replays inputs. script/fuzz builds it as libFuzzer's program.
         .executableTarget(name: "kii-push-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Runner"),
         .testTarget(name: "SimulationTests", dependencies: ["TestSupport", "kii-push-simulate"]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),

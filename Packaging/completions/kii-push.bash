@@ -1,4 +1,5 @@
-# bash completion for kii-push, kii-push-emulator and kii-push-gateway: 'complete' of each answers.
+# bash completion for kii-push, kii-push-emulator and kii-push-gateway. Each program's command 'complete' prints the
+# offers.
 
 _kii_push() {
     local cur=${COMP_WORDS[COMP_CWORD]} answers

@@ -1,10 +1,11 @@
-# fish completion for kii-push, kii-push-emulator and kii-push-gateway: 'complete' of each answers.
+# fish completion for kii-push, kii-push-emulator and kii-push-gateway. Each program's command 'complete' prints the
+# offers.
 
 function __kii_push_answers
     set -l words (commandline -opc)
     set -l token (commandline -ct)
     set -l answers ($words[1] complete -- $words[2..] "$token" 2>/dev/null)
-    # Of --option=value the value is completed.
+    # For --option=value, fish completes the value alone.
     set -l option (string match -r -- '^--[^=]+=' $token)
     set -l value (string replace -r -- '^--[^=]+=' '' $token)
     switch "$answers[1]"

@@ -1,5 +1,5 @@
 #compdef kii-push kii-push-emulator kii-push-gateway
-# zsh completion for these programs: 'complete' of each answers.
+# zsh completion for these programs. Each program's command 'complete' prints the offers.
 
 _kii-push() {
     local -a answers
@@ -20,7 +20,8 @@ _kii-push() {
     esac
 }
 
-# As a file in $fpath this is the function itself, by the name of the program's package; else it was sourced.
+# In $fpath, zsh calls this file as the function itself, under the name of the program's package. Otherwise the file was
+# sourced.
 if [[ $funcstack[1] == _kii-push* ]]; then
     _kii-push "$@"
 else
