@@ -29,7 +29,7 @@ import Testing
         text.replaceSubrange(host.range, with: #""host": "\#(TwoAddresses.name)""#)
         try session.tool.write(text, to: state)
         let addresses = try TwoAddresses(to: port, session.tool)
-        // Its certificate is for other names.
+        // The certificate names another host.
         let run = try addresses.start(session.tool, ["run", "--exec", "true", "--insecure"])
         let said = run.error(containing: "> Ready. ")
         #expect(said.contains("> Ready. "))

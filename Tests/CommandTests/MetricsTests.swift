@@ -77,7 +77,6 @@ import Testing
         #expect(text([on, off, off]).contains("\nkii_push_disconnections_total 1\n"))
         #expect(text([on, off, on]).contains("\nkii_push_connected 1\n"))
         #expect(text([on, off]).contains("\nkii_push_connected 0\n"))
-        // A reload stops one agent and starts another.
         #expect(text([on, .stopping, off]).contains("\nkii_push_disconnections_total 1\n"))
         #expect(text([.stopping]).contains("\nkii_push_disconnections_total 0\n"))
         #expect(text([.trouble(.storing, reason: "full")]).contains("\nkii_push_storage_failing 1\n"))
@@ -89,7 +88,7 @@ import Testing
             text([.trouble(.storing, reason: "full"), .recovered(.storing)]).contains("\nkii_push_storage_failing 0\n"))
     }
 
-    /// Two databases may give two messages one number.
+    /// Two databases may give the same number to two messages.
     @Test func agentsAreCountedTogether() {
         var metrics = AgentMetrics()
         let begin = ContinuousClock.now
@@ -113,7 +112,7 @@ import Testing
         #expect(text.contains(#"outcome="noData"} 4.000000"#), "\(text)")
     }
 
-    /// A thousand agents of one store say the same, and some of them stop meanwhile.
+    /// A thousand agents of one store report the same trouble, and some of them stop meanwhile.
     @Test func thatNothingIsStoredIsToldOnce() {
         var trouble = TroubledAgents()
         #expect(trouble.noted(.recovered(.storing), of: "a") == nil)
@@ -125,7 +124,7 @@ import Testing
         #expect(trouble.noted(.recovered(.storing), of: "c") == .ended(.storing))
         #expect(trouble.noted(.trouble(.storing, reason: "full"), of: "a") == .began(.storing, reason: "full"))
         #expect(trouble.noted(.stopping, of: "a") == nil)
-        // One that stops may hear of the end no more.
+        // A stopping agent may miss the event of the recovery.
         #expect(trouble.noted(.trouble(.storing, reason: "full"), of: "a") == nil)
         #expect(trouble.count(.storing) == 0)
         #expect(trouble.noted(.trouble(.storing, reason: "full"), of: "b") == nil)
@@ -223,7 +222,8 @@ import Testing
         #expect(long?.exit == .usage)
     }
 
-    /// Sends `request`, and returns all that comes back. Waits on a thread of its own: the answer needs those of tasks.
+    /// Sends `request`, and returns the whole answer. Waits on a separate thread, because the answer needs the threads
+    /// of tasks.
     private func ask(_ path: String, _ request: String) async throws -> String {
         let client = """
             import socket, sys
