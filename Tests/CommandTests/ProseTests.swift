@@ -14,7 +14,8 @@ import Testing
             "Sources/KiiPushCore/Room/File.swift": source, "Documentation/page.md": page, "README.md": "",
             "CONTRIBUTING.md": "", "SECURITY.md": "",
         ]
-        for folder in ["Sources/KiiPushCore/Room", "Documentation", "script"] {
+        let folders = ["Sources/KiiPushCore/Room", "Tests", "Benchmarks", "Examples", "Documentation", "script"]
+        for folder in folders {
             try FileManager.default.createDirectory(atPath: "\(tree)/\(folder)", withIntermediateDirectories: true)
         }
         for (path, text) in files { try text.write(toFile: "\(tree)/\(path)", atomically: true, encoding: .utf8) }

@@ -52,7 +52,7 @@ package struct Play {
         try await self.publish(messages)
     }
 
-    /// Publishes payloads unchanged. Those with a number have to be handled.
+    /// Publishes payloads unchanged. An agent has to handle each payload that has a number.
     mutating func publish(_ messages: [(number: Int?, payload: [UInt8])], on topic: String? = nil) async throws {
         guard await self.bench.publish(messages.map(\.payload), on: topic) else {
             throw FaultError("the broker took no messages")
