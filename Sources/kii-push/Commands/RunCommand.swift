@@ -105,7 +105,7 @@ struct RunCommand: ParsableCommand {
         let profile = try Profile(self.profile)
         let file = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
         var settings = self.own.completed(from: try file.runSettings())
-        settings.userAgent = self.profile.connection.userAgent ?? file.userAgent?.value
+        settings.userAgent = self.profile.connection.userAgent ?? file.cloud[.userAgent]?.value
         if let problem = settings.problem({ "'\(RunSettings.option($0))'" }) {
             throw CommandFailure(.usage, problem, helpPath: "kii-push run")
         }

@@ -11,28 +11,22 @@ struct CloudSettings: Sendable {
 
     let app: KiiApp
     let admin: AdminCredentials?
-    let caFile: String?
-    let proxy: String?
-    let userAgent: String?
-    let transport: PushAgent.Transport
-    private let terms: SavedProfile.Terms
-    private let clientCertificateFile: String?
-    private let clientKeyFile: String?
-    let isInsecure: Bool
     let source: Source
+    private let settings: ProfileSettings
+
+    var caFile: String? { self.settings[.caFile] }
+    var proxy: String? { self.settings[.proxy] }
+    var userAgent: String? { self.settings[.userAgent] }
+    var isInsecure: Bool { self.settings.isOn(.insecure) }
+    var transport: PushAgent.Transport {
+        self.settings[.transport].flatMap { PushAgent.Transport(rawValue: $0) } ?? .automatic
+    }
 
     /// If no setting names a cloud, a running emulator is used.
     init(options: ProfileOptions, profile: Profile) throws {
         let settings = try ProfileSettings(options: options, profile: profile)
         let location = profile.location
-        self.proxy = settings.proxy?.value
-        self.userAgent = settings.userAgent?.value
-        self.transport = settings.transport?.value ?? .automatic
-        self.terms = settings.terms
-        self.caFile = settings.caFile?.value
-        self.clientCertificateFile = settings.clientCertificateFile?.value
-        self.clientKeyFile = settings.clientKeyFile?.value
-        self.isInsecure = options.connection.insecure
+        self.settings = settings
         guard !settings.isOfEmulator else {
             if let path = settings.configuration.path {
                 throw CommandFailure(
@@ -59,12 +53,12 @@ struct CloudSettings: Sendable {
             CommandFailure(.configuration, "\(what) of profile '\(location.name)' is missing", hint: hint)
         }
         let configuration = location.paths.configuration
-        guard let baseURL = settings.baseURL?.value else {
+        guard let baseURL = settings[.baseURL] else {
             throw missing("the cloud's address", "give --site or --base-url, or \"site\" in \(configuration)")
         }
-        let allowsPlainHTTP = settings.allowsPlainHTTP?.value ?? false
+        let allowsPlainHTTP = settings.isOn(.allowPlainHTTP)
         try Self.requireWebAddress(baseURL, isOption: baseURL == options.baseURL, allowsPlainHTTP: allowsPlainHTTP)
-        guard let appID = settings.appID?.value else {
+        guard let appID = settings[.appID] else {
             throw missing("the app's ID", "give --app-id, or \"appID\" in \(configuration)")
         }
         guard let appKey = profile.appKey(for: baseURL) else {
@@ -108,7 +102,7 @@ struct CloudSettings: Sendable {
 extension CloudSettings {
     var identity: SavedProfile.Cloud {
         guard self.source == .emulator, let admin = self.admin else {
-            return .kii(baseURL: self.app.baseURL, appID: self.app.appID, self.terms)
+            return .kii(baseURL: self.app.baseURL, appID: self.app.appID, terms: self.settings.terms)
         }
         return .emulator(appID: self.app.appID, clientID: admin.clientID)
     }
@@ -126,8 +120,8 @@ extension CloudSettings {
         var configuration = PushRuntime.Configuration(stateDirectory: stateDirectory)
         if let timeout = calls?.timeout?.duration { configuration.callTimeout = timeout }
         configuration.certificateAuthorityFile = self.caFile
-        configuration.clientCertificateFile = self.clientCertificateFile
-        configuration.clientKeyFile = self.clientKeyFile
+        configuration.clientCertificateFile = self.settings[.clientCertificateFile]
+        configuration.clientKeyFile = self.settings[.clientKeyFile]
         configuration.verifiesCertificates = !self.isInsecure
         configuration.proxy = self.proxy
         configuration.userAgent = self.userAgent ?? UserAgent.ofTool

@@ -1,25 +1,34 @@
 package import KiiPushCommandLine
 import KiiPushCore
 
+/// A setting of a profile's cloud: its name in the files and in `config show`, which lists them in this order.
+package enum CloudSetting: String, CaseIterable, Sendable {
+    case baseURL, appID, caFile, clientCertificateFile, clientKeyFile, proxy, userAgent, insecure, allowPlainHTTP
+    case transport
+
+    /// The value of a member of a file, in the form of ``ProfileSettings``.
+    func text(of member: ConfigurationDocument) throws -> String {
+        switch self {
+        case .allowPlainHTTP: try member.flag() ? "true" : "false"
+        case .transport: try member.word(of: PushAgent.Transport.allCases.map(\.rawValue))
+        default: try member.text()
+        }
+    }
+
+    /// The member that ``text(of:)`` reads.
+    func json(_ text: String) -> JSONValue { self == .allowPlainHTTP ? JSONValue(text == "true") : JSONValue(text) }
+}
+
 /// The configuration of one profile: the user's `config.json`, then the system's files. If several files have a member,
 /// the first file counts.
 package struct ProfileConfiguration: Sendable {
     let parts: [ConfigurationDocument]
-    package let baseURL: Setting<String>?
-    package let appID: Setting<String>?
-    package let caFile: Setting<String>?
-    package let clientCertificateFile: Setting<String>?
-    package let clientKeyFile: Setting<String>?
-    package let proxy: Setting<String>?
-    package let userAgent: Setting<String>?
-    package let allowsPlainHTTP: Setting<Bool>?
-    let transport: Setting<PushAgent.Transport>?
+    package let cloud: [CloudSetting: Setting<String>]
     package let subscriptions: Setting<DeclaredSubscriptions>?
 
-    static let members = [
-        "site", "baseURL", "appID", "caFile", "clientCertificateFile", "clientKeyFile", "proxy", "userAgent",
-        "allowPlainHTTP", "transport", "subscriptions", "run",
-    ]
+    /// Only an option switches the check of certificates off.
+    private static let cloudSettings = CloudSetting.allCases.filter { $0 != .insecure }
+    static let members = ["site"] + cloudSettings.map(\.rawValue) + ["subscriptions", "run"]
 
     var path: String? {
         self.parts.first { part in
@@ -63,21 +72,13 @@ package struct ProfileConfiguration: Sendable {
             guard let member = parts.lazy.compactMap({ $0[key] }).first else { return nil }
             return Setting(try read(member), member.origin)
         }
-        self.parts = parts
-        var baseURL: Setting<String>?
-        for part in parts.reversed() { baseURL = try Self.address(part) ?? baseURL }
-        self.baseURL = baseURL
-        self.appID = try first("appID") { try $0.text() }
-        self.caFile = try first("caFile") { try $0.text() }
-        self.clientCertificateFile = try first("clientCertificateFile") { try $0.text() }
-        self.clientKeyFile = try first("clientKeyFile") { try $0.text() }
-        self.proxy = try first("proxy") { try $0.text() }
-        self.userAgent = try first("userAgent") { try $0.text() }
-        self.allowsPlainHTTP = try first("allowPlainHTTP") { try $0.flag() }
-        self.transport = try first("transport") { member in
-            let word = try member.word(of: PushAgent.Transport.allCases.map(\.rawValue))
-            return PushAgent.Transport(rawValue: word) ?? .automatic
+        var cloud: [CloudSetting: Setting<String>] = [:]
+        for part in parts.reversed() { cloud[.baseURL] = try Self.address(part) ?? cloud[.baseURL] }
+        for setting in Self.cloudSettings where setting != .baseURL {
+            cloud[setting] = try first(setting.rawValue, setting.text(of:))
         }
+        self.parts = parts
+        self.cloud = cloud
         self.subscriptions = try first("subscriptions") { try DeclaredSubscriptions($0) }
     }
 

@@ -3,75 +3,68 @@ import KiiPushCore
 
 /// The settings of a profile's cloud. For each setting the first of these sources counts: an option, the environment,
 /// the user's file, the system's files, the profile's registration, a running emulator.
+///
+/// Values are texts: `true` or `false` for a switch.
 struct ProfileSettings: Sendable {
-    let baseURL: Setting<String>?
-    let appID: Setting<String>?
-    let caFile: Setting<String>?
-    let clientCertificateFile: Setting<String>?
-    let clientKeyFile: Setting<String>?
-    let proxy: Setting<String>?
-    let userAgent: Setting<String>?
-    let allowsPlainHTTP: Setting<Bool>?
-    let transport: Setting<PushAgent.Transport>?
+    let values: [CloudSetting: Setting<String>]
     let configuration: ProfileConfiguration
     let emulator: EmulatorRuntimeFile?
     let isOfEmulator: Bool
 
     init(options: ProfileOptions, profile: Profile) throws {
-        let saved = profile.saved
         let configuration = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
-        let registration = SettingOrigin.registration(path: profile.directory + "/profile.json")
-        let named =
-            Setting(options.baseURL, .option("--base-url")) ?? Setting(options.site?.baseURL, .option("--site"))
-            ?? EnvironmentVariable.baseURL.setting ?? configuration.baseURL
-        let namedID =
-            Setting(options.appID, .option("--app-id")) ?? EnvironmentVariable.appID.setting ?? configuration.appID
-        self.isOfEmulator = named == nil && namedID == nil && saved?.registeredURL == nil
-        let emulatorPath = profile.location.paths.emulator
+        var values = try options.cloud()
+        for (setting, variable) in [(CloudSetting.baseURL, EnvironmentVariable.baseURL), (.appID, .appID)] {
+            values[setting] = values[setting] ?? Setting(variable.text, .environment(variable))
+        }
+        values.fill(from: configuration.cloud)
+        let isNamed = values[.baseURL] != nil || values[.appID] != nil
+        if case .kii(let baseURL, let appID, let terms)? = profile.saved?.cloud {
+            let origin = SettingOrigin.registration(path: profile.directory + "/profile.json")
+            // A stored option of `register` belongs to the stored address, so it is not used with an address from
+            // another source.
+            if values[.baseURL] == nil { values.fill(from: terms.mapValues { Setting($0, origin) }) }
+            values.fill(from: [.baseURL: Setting(baseURL, origin), .appID: Setting(appID, origin)])
+            self.isOfEmulator = false
+        } else {
+            self.isOfEmulator = !isNamed
+        }
+        let path = profile.location.paths.emulator
         let isGuessing = self.isOfEmulator && configuration.path == nil
-        let emulator = isGuessing ? try EmulatorRuntimeFile.find(at: emulatorPath) : nil
-        let found = SettingOrigin.emulator(path: emulatorPath)
-        let savedID = saved?.registeredURL == nil ? nil : saved?.appID
-        self.baseURL = named ?? Setting(saved?.registeredURL, registration) ?? Setting(emulator?.app.baseURL, found)
-        self.appID = namedID ?? Setting(savedID, registration) ?? Setting(emulator?.app.appID, found)
-        // A stored option of `register` belongs to the stored address, so it is not used with an address from another
-        // source.
-        let terms = named == nil ? saved?.terms : nil
-        self.caFile =
-            Setting(try options.connection.caFile.map(FilePaths.absolute), .option("--cacert"))
-            ?? configuration.caFile ?? Setting(terms?.caFile, registration) ?? Setting(emulator?.caFile, found)
-        self.clientCertificateFile =
-            Setting(try options.connection.clientCertificateFile.map(FilePaths.absolute), .option("--client-cert"))
-            ?? configuration.clientCertificateFile ?? Setting(terms?.clientCertificateFile, registration)
-        self.clientKeyFile =
-            Setting(try options.connection.clientKeyFile.map(FilePaths.absolute), .option("--client-key"))
-            ?? configuration.clientKeyFile ?? Setting(terms?.clientKeyFile, registration)
-        self.proxy = Setting(options.connection.proxy, .option("--proxy")) ?? configuration.proxy
-        self.userAgent = Setting(options.connection.userAgent, .option("--user-agent")) ?? configuration.userAgent
-        self.allowsPlainHTTP =
-            Setting(options.allowPlainHTTP ? true : nil, .option("--allow-plain-http"))
-            ?? configuration.allowsPlainHTTP ?? Setting(terms?.allowsPlainHTTP == true ? true : nil, registration)
-        self.transport = Setting(options.transport, .option("--transport")) ?? configuration.transport
+        let emulator = isGuessing ? try EmulatorRuntimeFile.find(at: path) : nil
+        if let emulator {
+            let found: [CloudSetting: String?] = [
+                .baseURL: emulator.app.baseURL, .appID: emulator.app.appID, .caFile: emulator.caFile,
+            ]
+            values.fill(from: found.compactMapValues { Setting($0, .emulator(path: path)) })
+        }
+        let standard: [CloudSetting: String] = [.insecure: "false", .allowPlainHTTP: "false", .transport: "automatic"]
+        values.fill(from: standard.mapValues { Setting($0, .standard) })
+        self.values = values
         self.configuration = configuration
         self.emulator = emulator
     }
 
+    subscript(setting: CloudSetting) -> String? { self.values[setting]?.value }
+
+    func isOn(_ setting: CloudSetting) -> Bool { self[setting] == "true" }
+
     /// The settings that `register` stores: its own options, and the options stored by the former `register`.
-    /// `allowsPlainHTTP` is stored even if it comes from a file.
-    var terms: SavedProfile.Terms {
-        func kept(_ setting: Setting<String>?) -> String? {
-            switch setting?.origin {
-            case .option?, .registration?: setting?.value
-            case .environment?, .file?, .emulator?, .standard?, nil: nil
+    /// `allowPlainHTTP` is stored even if it comes from a file.
+    var terms: [CloudSetting: String] {
+        let kept = self.values.filter { setting, value in
+            guard SavedProfile.terms.contains(setting) else { return false }
+            guard setting != .allowPlainHTTP else { return self.isOn(.allowPlainHTTP) }
+            return switch value.origin {
+            case .option, .registration: true
+            case .environment, .file, .emulator, .standard: false
             }
         }
-        return SavedProfile.Terms(
-            allowsPlainHTTP: self.allowsPlainHTTP?.value ?? false, caFile: kept(self.caFile),
-            clientCertificateFile: kept(self.clientCertificateFile), clientKeyFile: kept(self.clientKeyFile))
+        return kept.mapValues(\.value)
     }
 
     var source: CloudSettings.Source {
-        let origins = [self.baseURL?.origin, self.appID?.origin].compactMap { $0 }
+        let origins = [CloudSetting.baseURL, .appID].compactMap { self.values[$0]?.origin }
         let isGiven = origins.contains { origin in
             switch origin {
             case .option, .environment: true
@@ -83,19 +76,29 @@ struct ProfileSettings: Sendable {
     }
 }
 
-extension EnvironmentVariable {
-    fileprivate var setting: Setting<String>? { Setting(self.text, .environment(self)) }
+extension [CloudSetting: Setting<String>] {
+    /// Adds settings of the next source.
+    fileprivate mutating func fill(from source: Self) { self.merge(source) { former, _ in former } }
 }
 
-extension SavedProfile {
-    fileprivate var registeredURL: String? {
-        switch self.cloud {
-        case .emulator: nil
-        case .kii(let baseURL, _, _): baseURL
+extension ProfileOptions {
+    fileprivate func cloud() throws -> [CloudSetting: Setting<String>] {
+        var given: [CloudSetting: Setting<String>] = [:]
+        func add(_ setting: CloudSetting, _ option: String, _ value: String?) {
+            if let value { given[setting] = Setting(value, .option(option)) }
         }
-    }
-
-    fileprivate var terms: Terms? {
-        if case .kii(_, _, let terms) = self.cloud { terms } else { nil }
+        let connection = self.connection
+        add(.baseURL, "--site", self.site?.baseURL)
+        add(.baseURL, "--base-url", self.baseURL)
+        add(.appID, "--app-id", self.appID)
+        add(.caFile, "--cacert", try connection.caFile.map(FilePaths.absolute))
+        add(.clientCertificateFile, "--client-cert", try connection.clientCertificateFile.map(FilePaths.absolute))
+        add(.clientKeyFile, "--client-key", try connection.clientKeyFile.map(FilePaths.absolute))
+        add(.proxy, "--proxy", connection.proxy)
+        add(.userAgent, "--user-agent", connection.userAgent)
+        add(.insecure, "--insecure", connection.insecure ? "true" : nil)
+        add(.allowPlainHTTP, "--allow-plain-http", self.allowPlainHTTP ? "true" : nil)
+        add(.transport, "--transport", self.transport?.rawValue)
+        return given
     }
 }

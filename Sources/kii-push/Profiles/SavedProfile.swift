@@ -8,14 +8,8 @@ package struct SavedProfile: Sendable, Hashable {
         /// An emulator. Each command looks up its address. `clientID` is the ID of its administrator: a random part of
         /// the emulator's state, so it identifies the emulator.
         case emulator(appID: String, clientID: String)
-        case kii(baseURL: String, appID: String, Terms)
-    }
-
-    struct Terms: Sendable, Hashable {
-        var allowsPlainHTTP: Bool
-        var caFile: String?
-        var clientCertificateFile: String?
-        var clientKeyFile: String?
+        /// `terms`: the values of ``SavedProfile/terms``.
+        case kii(baseURL: String, appID: String, terms: [CloudSetting: String])
     }
 
     enum Account: Sendable, Hashable {
@@ -23,6 +17,9 @@ package struct SavedProfile: Sendable, Hashable {
         case user(name: String)
         case thing(vendorThingID: String, type: String?)
     }
+
+    /// The settings that belong to an address: options of `register`, which later commands use.
+    static let terms: [CloudSetting] = [.allowPlainHTTP, .caFile, .clientCertificateFile, .clientKeyFile]
 
     var cloud: Cloud
     var account: Account
@@ -47,60 +44,59 @@ package struct SavedProfile: Sendable, Hashable {
 
     func write(directory: String) throws { try ConfigurationDocument.write(self.members, to: Self.path(directory)) }
 
-    package var members: [(String, JSONValue)] {
-        let cloud: JSONValue =
-            switch self.cloud {
-            case .emulator(let appID, let clientID):
-                ["kind": "emulator", "appID": JSONValue(appID), "clientID": JSONValue(clientID)]
-            case .kii(let baseURL, let appID, let terms):
-                JSONValue.object(present: [
-                    "kind": "kii", "baseURL": baseURL, "appID": appID,
-                    "allowPlainHTTP": terms.allowsPlainHTTP ? true : nil, "caFile": terms.caFile,
-                    "clientCertificateFile": terms.clientCertificateFile, "clientKeyFile": terms.clientKeyFile,
-                ])
-            }
-        return [("cloud", cloud), ("account", self.account.json)]
-    }
+    package var members: [(String, JSONValue)] { [("cloud", self.cloud.json), ("account", self.account.json)] }
 
     static func path(_ directory: String) -> String { directory + "/profile.json" }
-
-    fileprivate static func cloud(_ file: ConfigurationDocument) throws -> Cloud? {
-        guard let appID = try file["cloud"]?["appID"]?.text() else { return nil }
-        switch try file["cloud"]?["kind"]?.text() {
-        case "emulator": return (try file["cloud"]?["clientID"]?.text()).map { .emulator(appID: appID, clientID: $0) }
-        case "kii":
-            let terms = Terms(
-                allowsPlainHTTP: file.value["cloud"]?["allowPlainHTTP"]?.bool ?? false,
-                caFile: try file["cloud"]?["caFile"]?.text(),
-                clientCertificateFile: try file["cloud"]?["clientCertificateFile"]?.text(),
-                clientKeyFile: try file["cloud"]?["clientKeyFile"]?.text())
-            return (try file["cloud"]?["baseURL"]?.text()).map { .kii(baseURL: $0, appID: appID, terms) }
-        default: return nil
-        }
-    }
-
-    fileprivate static func account(_ file: ConfigurationDocument) throws -> Account? {
-        switch try file["account"]?["kind"]?.text() {
-        case "pseudoUser": return .pseudoUser
-        case "user": return (try file["account"]?["name"]?.text()).map { .user(name: $0) }
-        case "thing":
-            let type = try file["account"]?["type"]?.text()
-            return (try file["account"]?["vendorThingID"]?.text()).map { .thing(vendorThingID: $0, type: type) }
-        default: return nil
-        }
-    }
 }
 
 extension SavedProfile {
     package init(_ file: ConfigurationDocument) throws {
-        guard let cloud = try Self.cloud(file), let account = try Self.account(file) else {
-            throw CommandFailure(.configuration, "\(file.document) is incomplete")
+        self.init(cloud: try Cloud(file.required("cloud")), account: try Account(file.required("account")))
+    }
+}
+
+extension SavedProfile.Cloud {
+    fileprivate init(_ cloud: ConfigurationDocument) throws {
+        let appID = try cloud.required("appID").text()
+        switch try cloud.required("kind").word(of: ["emulator", "kii"]) {
+        case "emulator": self = .emulator(appID: appID, clientID: try cloud.required("clientID").text())
+        default:
+            var terms: [CloudSetting: String] = [:]
+            for setting in SavedProfile.terms {
+                terms[setting] = try cloud.present(setting.rawValue).map(setting.text(of:))
+            }
+            self = .kii(baseURL: try cloud.required("baseURL").text(), appID: appID, terms: terms)
         }
-        self.init(cloud: cloud, account: account)
+    }
+
+    fileprivate var json: JSONValue {
+        switch self {
+        case .emulator(let appID, let clientID):
+            return ["kind": "emulator", "appID": JSONValue(appID), "clientID": JSONValue(clientID)]
+        case .kii(let baseURL, let appID, let terms):
+            let head: [(String, JSONValue)] = [
+                ("kind", "kii"), ("baseURL", JSONValue(baseURL)), ("appID", JSONValue(appID)),
+            ]
+            let kept = SavedProfile.terms.compactMap { setting in
+                terms[setting].map { (setting.rawValue, setting.json($0)) }
+            }
+            return .object(head + kept)
+        }
     }
 }
 
 extension SavedProfile.Account {
+    fileprivate init(_ account: ConfigurationDocument) throws {
+        switch try account.required("kind").word(of: ["pseudoUser", "user", "thing"]) {
+        case "pseudoUser": self = .pseudoUser
+        case "user": self = .user(name: try account.required("name").text())
+        default:
+            self = .thing(
+                vendorThingID: try account.required("vendorThingID").text(),
+                type: try account.present("type")?.text())
+        }
+    }
+
     var json: JSONValue {
         switch self {
         case .pseudoUser: ["kind": "pseudoUser"]

@@ -34,25 +34,13 @@ struct ShownSetting: Sendable {
         let declared = settings.configuration.subscriptions.map {
             Setting("\($0.value.topics.count) topics, \($0.value.buckets.count) buckets", $0.origin)
         }
-        var shown = [
-            ShownSetting("profile", profile.nameSetting(options)),
-            ShownSetting("baseURL", settings.baseURL.map { $0.withoutCredentials }),
-            ShownSetting("appID", settings.appID),
-            ShownSetting("caFile", settings.caFile),
-            ShownSetting("clientCertificateFile", settings.clientCertificateFile),
-            ShownSetting("clientKeyFile", settings.clientKeyFile),
-            ShownSetting("proxy", settings.proxy.map { $0.withoutCredentials }),
-            ShownSetting("userAgent", settings.userAgent),
-            ShownSetting(
-                "insecure",
-                Setting(
-                    "\(options.connection.insecure)", options.connection.insecure ? .option("--insecure") : .standard)),
-            ShownSetting(
-                "allowPlainHTTP",
-                settings.allowsPlainHTTP.map { Setting("\($0.value)", $0.origin) } ?? Setting("false", .standard)),
-            ShownSetting(
-                "transport",
-                settings.transport.map { Setting($0.value.rawValue, $0.origin) } ?? Setting("automatic", .standard)),
+        var shown = [ShownSetting("profile", profile.nameSetting(options))]
+        shown += CloudSetting.allCases.map { setting in
+            let value = settings.values[setting]
+            let isAddress = setting == .baseURL || setting == .proxy
+            return ShownSetting(setting.rawValue, isAddress ? value?.withoutCredentials : value)
+        }
+        shown += [
             ShownSetting("appKey", secretFrom: emulator ?? credentials.appKey?.origin),
             ShownSetting("admin", secretFrom: emulator ?? credentials.admin?.origin),
             ShownSetting("password", secretFrom: credentials.password?.origin),

@@ -52,11 +52,7 @@ enum ConfigurationFuzzing {
             let expected = alone.compactMap { $0 }.compactMap(value).first
             claims.require(value(all) == expected, "the first file that says \(name) wins")
         }
-        first("baseURL") { $0.baseURL?.value }
-        first("appID") { $0.appID?.value }
-        first("caFile") { $0.caFile?.value }
-        first("proxy") { $0.proxy?.value }
-        first("allowPlainHTTP") { $0.allowsPlainHTTP?.value }
+        for setting in CloudSetting.allCases { first(setting.rawValue) { $0.cloud[setting]?.value } }
         first("subscriptions") { $0.subscriptions?.value }
         let run = Self.checked(claims: &claims) { try all.runSettings() }
         if let run, let run {
