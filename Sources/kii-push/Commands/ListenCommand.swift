@@ -153,10 +153,8 @@ struct ListenCommand: ParsableCommand {
             // process may still use these programs.
             if try await runtime.locksStateDirectory() { bridge.outside.begin() }
         }
-        let ending = try await Listening(
-            agent: agent, view: view, timeout: self.timeout?.duration,
-            emulator: EmulatorWatch(cloud, profile.location.paths)
-        ).run()
+        let ending = try await view.listen(
+            as: agent, at: cloud, emulatorFile: profile.location.paths.emulator, timeout: self.timeout?.duration)
         await bridge?.outside.stop()
         await runtime.shutdown()
         return (ending, view)

@@ -37,8 +37,8 @@ final class ListenView: RemoteNotificationHandler {
     private let bridge: OutsideBridge?
     private let state: Locked<State>
     private let output: Locked<EventView>
-    private let endings = AsyncStream.makeStream(of: ListenEnding.self, bufferingPolicy: .bufferingOldest(1))
-    private let connections = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
+    private let end = OneShot<ListenEnding?>()
+    private let connection = OneShot<Bool>()
     private let news = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
 
     private static let page = 1000
@@ -60,9 +60,9 @@ final class ListenView: RemoteNotificationHandler {
 
     var lastTrouble: String? { self.state.withLock { $0.lastTrouble } }
 
-    func ending() async -> ListenEnding? { await self.endings.stream.first { _ in true } }
+    func ending() async -> ListenEnding? { await self.end.value(onCancel: nil) }
 
-    func connected() async -> Bool { await self.connections.stream.first { _ in true } != nil }
+    func connected() async -> Bool { await self.connection.value(onCancel: false) }
 
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
@@ -120,7 +120,7 @@ final class ListenView: RemoteNotificationHandler {
         if self.state.withLock({ $0.setsAside }) { call.completion.setAside() }
         // If nobody reads the output, the command is ending already.
         if case SilentExit.unreadOutput = error { return }
-        self.endings.continuation.yield(.failed(error))
+        self.end.resume(.failed(error))
     }
 
     private func answer(_ call: Call) {
@@ -144,7 +144,7 @@ final class ListenView: RemoteNotificationHandler {
             if !state.isStopping { state.answerLast = answer }
             return state.isStopping
         }
-        if isStopping { answer() } else { self.endings.continuation.yield(.counted) }
+        if isStopping { answer() } else { self.end.resume(.counted) }
     }
 
     /// Answers a message or command that the filter hides: sets it aside for the next process that receives. With an
@@ -211,7 +211,7 @@ final class ListenView: RemoteNotificationHandler {
             } while !self.state.withLock({ $0.told.isEmpty })
         } catch SilentExit.unreadOutput {
         } catch {
-            self.endings.continuation.yield(.failed(error))
+            self.end.resume(.failed(error))
         }
     }
 
@@ -232,7 +232,7 @@ final class ListenView: RemoteNotificationHandler {
             switch event {
             case .connected:
                 self.state.withLock { $0.lastTrouble = nil }
-                self.connections.continuation.yield()
+                self.connection.resume(true)
                 isStateShown = true
             case .disconnected(let reason, _):
                 self.state.withLock { $0.lastTrouble = reason }

@@ -13,39 +13,42 @@ enum ListenEnding: Sendable {
     case failed(any Error)
 }
 
-struct Listening: Sendable {
-    let agent: PushAgent
-    let view: ListenView
-    let timeout: Duration?
-    let emulator: EmulatorWatch?
-
-    func run() async throws -> ListenEnding {
+extension ListenView {
+    /// Receives as the agent, of which this is the handler.
+    ///
+    /// - Parameter emulatorFile: the path of `emulator.json`.
+    func listen(
+        as agent: PushAgent, at cloud: CloudSettings, emulatorFile: String, timeout: Duration?
+    ) async throws -> ListenEnding {
         let signals = try StopSignals.ofCommand()
-        self.agent.observe { [view = self.view] in view.observe($0) }
+        agent.observe { self.observe($0) }
         return await withTaskGroup(of: ListenEnding?.self) { group in
             group.addTask {
-                defer { self.view.finish() }
-                return await self.untilEnding(signals)
+                defer { self.finish() }
+                return await self.untilEnding(agent, at: cloud, emulatorFile, timeout, signals)
             }
             group.addTask {
                 // Shows stored messages after 5 s even without a connection. Connecting may take longer than a
                 // message's time limit.
                 try? await Task.sleep(for: .seconds(5))
-                await self.view.open()
+                await self.open()
                 return nil
             }
-            await self.view.showQueued()
+            await self.showQueued()
             defer { group.cancelAll() }
             while let ending = await group.next() { if let ending { return ending } }
             return .stopped
         }
     }
 
-    private func untilEnding(_ signals: StopSignals) async -> ListenEnding {
+    private func untilEnding(
+        _ agent: PushAgent, at cloud: CloudSettings, _ emulatorFile: String, _ timeout: Duration?,
+        _ signals: StopSignals
+    ) async -> ListenEnding {
         await withTaskGroup(of: ListenEnding?.self) { group in
             group.addTask {
                 do {
-                    try await self.agent.run()
+                    try await agent.run()
                     return .stopped
                 } catch {
                     return .failed(error)
@@ -53,14 +56,14 @@ struct Listening: Sendable {
             }
             group.addTask {
                 guard let number = await signals.next() else { return nil }
-                self.view.showWaiting()
+                self.showWaiting()
                 return .signal(number)
             }
-            group.addTask { await self.view.ending() }
-            if let emulator = self.emulator {
-                group.addTask { await emulator.moved { self.view.lastTrouble != nil } ? .moved : nil }
+            group.addTask { await self.ending() }
+            group.addTask {
+                await cloud.emulatorMoves(in: emulatorFile) { self.lastTrouble != nil } ? .moved : nil
             }
-            if let timeout = self.timeout {
+            if let timeout {
                 group.addTask { await self.timeLimit(timeout) }
             }
             var ending: ListenEnding?
@@ -76,7 +79,7 @@ struct Listening: Sendable {
 
     private func timeLimit(_ timeout: Duration) async -> ListenEnding? {
         let isConnected = await withTaskGroup(of: Bool?.self) { group in
-            group.addTask { await self.view.connected() ? true : nil }
+            group.addTask { await self.connected() ? true : nil }
             group.addTask { (try? await Task.sleep(for: timeout)).map { false } }
             let first = await group.next() ?? nil
             group.cancelAll()

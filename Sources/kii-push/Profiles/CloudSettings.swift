@@ -128,6 +128,19 @@ extension CloudSettings {
         return configuration
     }
 
+    /// Waits until the restarted emulator has another address. Reads `emulator.json` every half second, but only while
+    /// there is no connection. Returns `false` for another cloud, and if the task is cancelled first.
+    func emulatorMoves(in file: String, isOffline: @Sendable () -> Bool) async -> Bool {
+        guard self.source == .emulator, let admin = self.admin else { return false }
+        while true {
+            do { try await Task.sleep(for: .milliseconds(500)) } catch { return false }
+            // Ignores an unreadable file, which may be half written. The agent reports why it is offline.
+            guard isOffline(), let found = try? EmulatorRuntimeFile.find(at: file) else { continue }
+            // The ID of the administrator is part of the emulator's state, so it identifies the emulator.
+            if found.admin.clientID == admin.clientID, found.app.baseURL != self.app.baseURL { return true }
+        }
+    }
+
     func warn(_ console: Console) {
         guard self.isInsecure else { return }
         console.warning("certificates are not checked: anyone on the way can read and change everything")
