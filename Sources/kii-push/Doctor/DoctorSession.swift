@@ -20,16 +20,8 @@ struct DoctorSession: Sendable {
         let runtime = try PushRuntime(configuration: settings)
         (self.profile, self.cloud) = (profile, cloud)
         (self.runtime, self.limit) = (runtime, limit)
-        self.agent = profile.saved.map { saved in
-            PushAgent(
-                runtime: runtime, configuration: profile.agentConfiguration(saved.account, at: cloud),
-                handler: NoHandler())
-        }
-        self.webSocketAgent = profile.saved.map { saved in
-            var configuration = profile.agentConfiguration(saved.account, at: cloud)
-            configuration.transport = .webSocket
-            return PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
-        }
+        self.agent = profile.callingAgent(in: runtime, at: cloud)
+        self.webSocketAgent = profile.callingAgent(in: runtime, at: cloud, over: .webSocket)
         self.transport = DatedTransport(runtime.loop)
         self.client = KiiClient(app: cloud.app, transport: self.transport, timeout: limit, retry: .none)
     }

@@ -14,11 +14,9 @@ struct SubscriptionCheck: Sendable {
             let runtime = try? PushRuntime(
                 configuration: self.cloud.runtimeConfiguration(stateDirectory: self.profile.directory))
         else { return }
-        let agent = PushAgent(
-            runtime: runtime, configuration: self.profile.agentConfiguration(self.account, at: self.cloud),
-            handler: NoHandler())
+        let agent = self.profile.callingAgent(in: runtime, at: self.cloud)
         for target in targets {
-            guard let session = try? agent.session(),
+            guard let session = try? agent?.session(),
                 let isSubscribed = try? await session.isSubscribed(to: target, as: principal), !isSubscribed
             else { continue }
             self.console.warning(self.text(target))

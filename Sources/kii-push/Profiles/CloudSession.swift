@@ -16,11 +16,7 @@ final class CloudSession: Sendable {
         self.runtime = try PushRuntime(
             configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory, calls: calls))
         self.admin = cloud.admin?.session(self.runtime.client(for: cloud.app))
-        self.agent = profile.saved.map { [runtime] saved in
-            PushAgent(
-                runtime: runtime, configuration: profile.agentConfiguration(saved.account, at: cloud),
-                handler: NoHandler())
-        }
+        self.agent = profile.callingAgent(in: self.runtime, at: cloud)
     }
 
     func advising(_ error: any Error) -> any Error {

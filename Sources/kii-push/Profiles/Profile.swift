@@ -116,6 +116,18 @@ struct Profile: Sendable {
         return configuration
     }
 
+    /// An agent for calls to the cloud alone; `nil` if the profile is not registered.
+    ///
+    /// - Parameter transport: Default: the cloud's.
+    func callingAgent(
+        in runtime: PushRuntime, at cloud: CloudSettings, over transport: PushAgent.Transport? = nil
+    ) -> PushAgent? {
+        guard let account = self.saved?.account else { return nil }
+        var configuration = self.agentConfiguration(account, at: cloud)
+        configuration.transport = transport ?? configuration.transport
+        return PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
+    }
+
     var registerHint: String { "run: kii-push register" + self.option }
 
     /// Advice after the cloud has refused credentials, or a call for which the profile lacks the right.
