@@ -87,8 +87,8 @@ struct ListenCommand: ParsableCommand {
         cloud.warn(console)
         let filtered = try SubscriptionTarget.targets(
             topics: self.filter.topic, buckets: self.filter.bucket, of: registration.principal)
-        async let _: Void = SubscriptionCheck(profile: profile, cloud: cloud, account: saved.account, console: console)
-            .warn(about: filtered, of: registration.principal)
+        async let _: Void = profile.checkSubscriptions(
+            to: filtered, of: registration.principal, at: cloud, console)
         if let client = try ControlClient(stateDirectory: profile.directory) {
             return try await self.watch(
                 client, in: profile.directory, installationID: registration.installationID, style)
