@@ -91,6 +91,15 @@ import Testing
         #expect(result.output.contains(" DATA_OBJECT_CREATED object="))
     }
 
+    /// The former one has taken its installations along.
+    @Test func whatAppleGetsIsAskedForInANewEmulatorToo() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register", "--payload", "apns")
+        try session.restart()
+        try session.succeed("register")
+        #expect(try session.whoami("payloads") == "apns")
+    }
+
     @Test func receivesWhatAppleGetsIfItIsAskedFor() throws {
         let session = try EmulatorSession()
         try session.succeed("register", "--payload", "apns")

@@ -16,12 +16,9 @@ extension Profile {
         let runtime = try PushRuntime(
             configuration: cloud.runtimeConfiguration(stateDirectory: self.directory, calls: calls))
         var configuration = self.agentConfiguration(account, at: cloud, creatingUser: isCreatingUser)
-        configuration.installationMembers = payload?.members
-        if payload == nil, isReplacing, !isAnew {
-            // The new registration keeps the choices of the replaced one.
-            let former = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
-            configuration.installationMembers = (try? former.registration())?.installationMembers
-        }
+        // The new registration keeps the choices of the replaced one.
+        let kept = isReplacing && !isAnew ? self.registration?.installationMembers : nil
+        configuration.installationMembers = payload?.members ?? kept
         let agent = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
         let registration: Registration
         do {
