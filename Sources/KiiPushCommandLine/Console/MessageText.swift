@@ -29,8 +29,8 @@ struct MessageText {
     /// The source of the message in one word: `topic=alerts`, `bucket=user:u1/notes`, or `from=admin`; empty if
     /// unknown.
     var source: String {
-        if let topic = self.message.sourceTopic { return "topic=\(topic.scope.text(of: topic.id).terminalSafe)" }
-        if let bucket = self.message.sourceBucket { return "bucket=\(bucket.scope.text(of: bucket.id).terminalSafe)" }
+        if let topic = self.message.sourceTopic { return "topic=\(topic.spelling.terminalSafe)" }
+        if let bucket = self.message.sourceBucket { return "bucket=\(bucket.spelling.terminalSafe)" }
         return self.message.sender.map { "from=\($0.text.terminalSafe)" } ?? ""
     }
 
@@ -50,13 +50,13 @@ struct MessageText {
     var findings: [String] { self.message.findings.map(\.description.terminalSafe) }
 
     private var topic: String? {
-        if let topic = self.message.sourceTopic { return topic.scope.text(of: topic.id).terminalSafe }
+        if let topic = self.message.sourceTopic { return topic.spelling.terminalSafe }
         return self.text(of: .topic).map { $0 + self.scopeNote }
     }
 
     private var bucket: String? {
         let type = self.text(of: .bucketType).map { " (\($0))" } ?? ""
-        if let bucket = self.message.sourceBucket { return bucket.scope.text(of: bucket.id).terminalSafe + type }
+        if let bucket = self.message.sourceBucket { return bucket.spelling.terminalSafe + type }
         return self.text(of: .bucketID).map { $0 + type + self.scopeNote }
     }
 

@@ -2,9 +2,8 @@ package import KiiPushCore
 
 package struct HandledMessage: Sendable {
     package struct Source: Sendable, Hashable {
-        package enum Kind: String, Sendable { case topic = "Topic", bucket = "Bucket" }
-
-        package var kind: Kind
+        /// `Topic` or `Bucket`.
+        package var kind: String
         package var name: String
     }
 
@@ -19,8 +18,8 @@ package struct HandledMessage: Sendable {
         self.payload = message.payloadBytes
         self.kind = message.kind.name
         self.source =
-            message.sourceTopic.map { Source(kind: .topic, name: $0.scope.text(of: $0.id)) }
-            ?? message.sourceBucket.map { Source(kind: .bucket, name: $0.scope.text(of: $0.id)) }
+            message.sourceTopic.map { Source(kind: "Topic", name: $0.spelling) }
+            ?? message.sourceBucket.map { Source(kind: "Bucket", name: $0.spelling) }
     }
 
     package init(_ command: ThingCommand, of agent: String? = nil) {
@@ -34,7 +33,7 @@ package struct HandledMessage: Sendable {
     func facts(_ context: DeliveryContext) -> [(name: String, value: String)] {
         let facts = [("Id", "\(context.messageID)"), ("Kind", self.kind), ("Attempt", "\(context.attempt)")]
         return facts + (self.agent.map { [("Agent", $0)] } ?? [])
-            + (self.source.map { [($0.kind.rawValue, $0.name.visiblePercentEncoded)] } ?? [])
+            + (self.source.map { [($0.kind, $0.name.visiblePercentEncoded)] } ?? [])
     }
 }
 

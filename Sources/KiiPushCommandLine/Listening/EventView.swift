@@ -159,7 +159,7 @@ package struct EventView {
         else { return false }
         var fields = [("KII_MESSAGE_ID", String(event.messageID)), ("KII_RESULT", verdict.word)]
         if let note { fields.append(("KII_KIND", note.kind)) }
-        if let source = note?.source { fields.append(("KII_\(source.kind.rawValue.uppercased())", source.name)) }
+        if let source = note?.source { fields.append(("KII_\(source.kind.uppercased())", source.name)) }
         let priority: Journal.Priority =
             switch verdict.word {
             case "dead": .error

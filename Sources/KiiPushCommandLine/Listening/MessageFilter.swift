@@ -25,8 +25,8 @@ package struct MessageFilter: Sendable {
             wanted.isEmpty || value().map(wanted.contains) ?? false
         }
         return (self.kinds.isEmpty || self.kinds.contains(message.kind))
-            && fits(self.topics, message.sourceTopic.map { $0.scope.text(of: $0.id) })
-            && fits(self.buckets, message.sourceBucket.map { $0.scope.text(of: $0.id) })
+            && fits(self.topics, message.sourceTopic?.spelling)
+            && fits(self.buckets, message.sourceBucket?.spelling)
             && fits(self.senders, message.sender?.text)
     }
 }

@@ -22,11 +22,9 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
             Field("attempt", "a", "1 for the first attempt, 2 for the first retry.") { String($0.context.attempt) },
             Field("kind", "k", "push-to-app, push-to-user or direct-push.") { $0.message.kind.text },
             Field("topic", "t", "The topic it comes from, such as user:ID/todo; else nothing.") {
-                $0.message.sourceTopic.map { $0.scope.text(of: $0.id) }
+                $0.message.sourceTopic?.spelling
             },
-            Field("bucket", nil, "The bucket it comes from; else nothing.") {
-                $0.message.sourceBucket.map { $0.scope.text(of: $0.id) }
-            },
+            Field("bucket", nil, "The bucket it comes from; else nothing.") { $0.message.sourceBucket?.spelling },
             Field("sender", nil, "user:ID, thing:ID or admin; else nothing.") { $0.message.sender?.text },
             Field("title", "T", "The title of its alert; else nothing.") { $0.message.content?.alert?.title },
             Field("alert", nil, "The text of its alert; else nothing.") { $0.message.content?.alert?.body },
