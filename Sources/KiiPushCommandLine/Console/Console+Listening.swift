@@ -4,7 +4,7 @@ package import KiiPushCore
 extension Console {
     package func show(_ message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp = .now()) throws {
         guard !self.options.json else { return try self.object("message") { message.describe(context, in: &$0) } }
-        let text = MessageText(message, style: self.style)
+        let text = MessageText(message)
         let kind = self.style(message.kind.text.padded(to: 14), .bold)
         let attempt = context.attempt > 1 ? "  " + self.style("attempt \(context.attempt)", .magenta) : ""
         let size = "\(message.payloadBytes.count) B"

@@ -3,11 +3,8 @@ package import KiiPushCore
 /// Formats a message for people. Texts of senders are escaped for a terminal.
 struct MessageText {
     private let message: ReceivedMessage
-    private let style: TerminalStyle
 
-    init(_ message: ReceivedMessage, style: TerminalStyle) { (self.message, self.style) = (message, style) }
-
-    var kind: String { self.style(self.message.kind.text, .bold) }
+    init(_ message: ReceivedMessage) { self.message = message }
 
     var facts: [(String, String)] {
         let rows: [(String, String?)] = [

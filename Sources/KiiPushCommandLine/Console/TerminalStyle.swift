@@ -12,8 +12,6 @@ package enum TextStyle: String {
 package struct TerminalStyle: Sendable {
     let isColored: Bool
 
-    static let plain = TerminalStyle(choice: .never, stream: .output)
-
     /// Whether to use colours is decided, in this order, by `--color`, `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`,
     /// `TERM`, and whether `stream` is a terminal.
     package init(choice: ColorChoice, stream: StandardStream) {
@@ -28,8 +26,8 @@ package struct TerminalStyle: Sendable {
         }
     }
 
-    package func callAsFunction(_ text: String, _ styles: TextStyle...) -> String {
-        guard self.isColored, !styles.isEmpty else { return text }
-        return "\u{1b}[\(styles.map(\.rawValue).joined(separator: ";"))m\(text)\u{1b}[0m"
+    package func callAsFunction(_ text: String, _ style: TextStyle) -> String {
+        guard self.isColored else { return text }
+        return "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m"
     }
 }

@@ -14,7 +14,7 @@ struct TracedContent {
         }
         do {
             let message = try ReceivedMessage(payload: trace.payload)
-            let source = MessageText(message, style: TerminalStyle.plain).source
+            let source = MessageText(message).source
             self.text = message.kind.text + (source.isEmpty ? "" : "  \(source)")
             let kind = ("kind", JSONValue(message.kind.name))
             self.members = [kind] + message.sourceMembers.filter { $0.0 != "sender" }

@@ -3,10 +3,11 @@ package import KiiPushCore
 extension PayloadExplanation {
     /// The page for people. Texts of senders are escaped for a terminal.
     package func text(_ style: TerminalStyle) -> String {
-        let message = MessageText(self.message, style: style)
+        let message = MessageText(self.message)
         let keys = self.message.keyFamily == .short ? "short (APNs)" : "long (MQTT, GCM, FCM)"
         let head: [(String, String)] = [
-            ("kind", message.kind), ("because", self.why), ("keys", "\(keys): \(self.keysReason)"),
+            ("kind", style(self.message.kind.text, .bold)), ("because", self.why),
+            ("keys", "\(keys): \(self.keysReason)"),
         ]
         let size = self.size == 1 ? "1 byte" : "\(self.size) bytes"
         var lines = (head + message.facts + [("size", size)]).map { "\($0.padded(to: 10))\($1)" }
