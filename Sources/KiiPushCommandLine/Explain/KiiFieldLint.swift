@@ -91,7 +91,7 @@ struct KiiFieldLint {
 
     private mutating func checkCustom(_ member: JSONMember) {
         let pointer = JSONPointer(tokens: [member.key])
-        if let owner = CustomKey(member.key, in: self.message.keyFamily).field {
+        if let owner = self.message.field(ofOtherFamily: member.key) {
             let networks = self.message.keyFamily == .short ? "MQTT, GCM and FCM" : "APNs"
             self.report(
                 .customKeyCollides, at: pointer,
@@ -111,19 +111,10 @@ struct KiiFieldLint {
     }
 }
 
-struct CustomKey {
-    let field: MessageField?
-    private let family: KeyFamily
-
-    init(_ key: String, in family: KeyFamily) {
-        self.family = family
-        let other: KeyFamily = family == .long ? .short : .long
-        self.field = MessageField.allCases.first { $0.key(in: other) == key }
-    }
-
-    var why: String {
-        guard let field = self.field else { return "no key of Kii's" }
-        let (other, own) = self.family == .long ? ("short", "long") : ("long", "short")
-        return "Kii's \(other) key for \(field.key(in: .long)); this payload is read with \(own) keys"
+extension ReceivedMessage {
+    /// The field that has this key in the other family of keys.
+    func field(ofOtherFamily key: String) -> MessageField? {
+        let other: KeyFamily = self.keyFamily == .long ? .short : .long
+        return MessageField.allCases.first { $0.key(in: other) == key }
     }
 }

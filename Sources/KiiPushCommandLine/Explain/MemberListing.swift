@@ -21,7 +21,7 @@ struct MemberListing {
             } else if message.keyFamily == .short, member.key == "aps" {
                 self.addAPS(member.value, at: pointer)
             } else {
-                let why = CustomKey(member.key, in: message.keyFamily).why
+                let why = self.reasonForCustom(member.key)
                 self.custom.append(.init(pointer: pointer, value: member.value, why: why))
             }
         }
@@ -54,6 +54,12 @@ struct MemberListing {
             "the scope is another one"
         default: nil
         }
+    }
+
+    private func reasonForCustom(_ key: String) -> String {
+        guard let field = self.message.field(ofOtherFamily: key) else { return "no key of Kii's" }
+        let (other, own) = self.message.keyFamily == .long ? ("short", "long") : ("long", "short")
+        return "Kii's \(other) key for \(field.key(in: .long)); this payload is read with \(own) keys"
     }
 
     private mutating func addAPS(_ aps: JSONValue, at pointer: JSONPointer) {

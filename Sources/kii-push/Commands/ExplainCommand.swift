@@ -38,9 +38,8 @@ struct ExplainCommand: ParsableCommand {
         do throws(MessageError) {
             explanation = try PayloadExplanation(bytes, keys: self.keys)
         } catch {
-            let refusal = PayloadRefusal(error, of: bytes)
-            try console.object("explanation", ["refused": refusal.json, "findings": JSONValue([])])
-            throw refusal.failure
+            try console.object("explanation", ["refused": error.json(of: bytes), "findings": JSONValue([])])
+            throw error.failure(of: bytes)
         }
         if !self.lint || !self.output.quiet { try console.line(explanation.text(console.style)) }
         try console.object("explanation", explanation.members)
