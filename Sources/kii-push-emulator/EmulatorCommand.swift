@@ -47,17 +47,17 @@ struct EmulatorCommand: ParsableCommand {
     var mqttPort: UInt16?
 
     @Option(
-        name: .customLong("mqtts-port"), value: "PORT",
+        long: "mqtts-port", value: "PORT",
         help: "The broker's TLS port; 0: the last one, or a free one. Default: 17684.")
     var mqttTLSPort: UInt16?
 
     @Option(
-        name: .customLong("ws-port"), value: "PORT",
+        long: "ws-port", value: "PORT",
         help: "The port for MQTT over WebSocket; 0: the last one, or a free one. Default: 17685.")
     var webSocketPort: UInt16?
 
     @Option(
-        name: .customLong("wss-port"), value: "PORT",
+        long: "wss-port", value: "PORT",
         help: "The port for MQTT over WebSocket and TLS; 0: the last one, or a free one. Default: 17686.")
     var webSocketTLSPort: UInt16?
 
@@ -74,7 +74,7 @@ struct EmulatorCommand: ParsableCommand {
     @Option(value: "TIME", help: "How long an installation's MQTT endpoint is not ready (503) at first.")
     var endpointDelay: TimeSpan?
 
-    @Option(name: .customLong("mqtt-ttl"), value: "TIME", help: "How long an MQTT endpoint lasts. Default: for ever.")
+    @Option(long: "mqtt-ttl", value: "TIME", help: "How long an MQTT endpoint lasts. Default: for ever.")
     var mqttTTL: TimeSpan?
 
     @Option(value: "TIME", help: "How long a token lasts unless the login says so. Default: for ever.")

@@ -7,6 +7,7 @@ package struct ArgumentDefinition {
 
     package var kind: Kind
     package var short: Character?
+    /// `nil`: the property gives the name of an option or flag, such as `--complete-as` for `completeAs`.
     package var long: String?
     package var help: String
     var isRequired = false
@@ -18,7 +19,7 @@ package struct ArgumentDefinition {
     var bareText: String?
     var section: String?
 
-    var isPositional: Bool { self.short == nil && self.long == nil }
+    var isPositional: Bool { if case .positional = self.kind { true } else { false } }
 
     var valueName: String? {
         switch self.kind {
@@ -57,25 +58,6 @@ extension ArgumentDefinition {
     }
 }
 
-/// The spelling of an option or flag. By default the property gives the long name: `--complete-as` for `completeAs`.
-package enum NameSpecification {
-    case long
-    case shortAndLong
-    case customLong(String)
-    case shortAndCustomLong(Character, String)
-    case customShort(Character)
-
-    package func names(property: String) -> (short: Character?, long: String?) {
-        switch self {
-        case .long: (nil, property.kebabCase)
-        case .shortAndLong: (property.first, property.kebabCase)
-        case .customLong(let long): (nil, long)
-        case .shortAndCustomLong(let short, let long): (short, long)
-        case .customShort(let short): (short, property.kebabCase)
-        }
-    }
-}
-
 extension String {
     var kebabCase: String {
         self.reduce(into: "") { name, character in
@@ -86,8 +68,8 @@ extension String {
 }
 
 package struct BoundArgument {
-    var property = ""
-    var definition: ArgumentDefinition
+    let property: String
+    let definition: ArgumentDefinition
     let box: any ArgumentBox
 }
 
@@ -99,10 +81,10 @@ extension ParsableArguments {
             guard let label = child.label, let declared = child.value as? any DeclaredArgument else { return [] }
             // The compiler stores a wrapped property `count` as `_count`.
             let property = String(label.drop { $0 == "_" })
-            var bound = declared.bound(property: property)
-            bound.property = property
-            bound.definition.section = bound.definition.section ?? section
-            return [bound]
+            var definition = declared.definition
+            definition.section = section
+            if !definition.isPositional { definition.long = definition.long ?? property.kebabCase }
+            return [BoundArgument(property: property, definition: definition, box: declared.box)]
         }
     }
 

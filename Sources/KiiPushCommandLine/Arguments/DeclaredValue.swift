@@ -38,7 +38,8 @@ extension Array: ArgumentValue where Element: ExpressibleByArgument {
 }
 
 package protocol DeclaredArgument {
-    func bound(property: String) -> BoundArgument
+    var definition: ArgumentDefinition { get }
+    var box: any ArgumentBox { get }
 }
 
 /// The storage that the parser fills. A class, so that copies of a command share it.

@@ -6,7 +6,7 @@ package struct MessageListOptions: ParsableArguments {
         help: "Only these: waiting, running, retry, presented, done or dead. May be repeated. Default: all but done.")
     package var state: [MessageRecord.Standing] = []
 
-    @Option(name: .customShort("n"), value: "N", help: "Only the newest N, the oldest of them first. Default: all.")
+    @Option(short: "n", value: "N", help: "Only the newest N, the oldest of them first. Default: all.")
     package var limit: PositiveCount?
 
     package init() {}

@@ -3,48 +3,43 @@ import KiiPushCore
 /// A named value, such as `--count N`. The last of several occurrences counts, unless the property is an array.
 @propertyWrapper
 package struct Option<Value: ArgumentValue>: DeclaredArgument {
-    private let name: NameSpecification
-    private let unnamed: ArgumentDefinition
+    package let definition: ArgumentDefinition
     private let value: ValueBox<Value>
 
     /// - Parameter bare: the value if the option is written without a value.
     package init(
-        name: NameSpecification = .long, bare: String? = nil, value: String, help: String,
+        short: Character? = nil, long: String? = nil, bare: String? = nil, value: String, help: String,
         completion: CompletionKind? = nil
     ) {
-        self.init(Value.absent, name, bare, value, help, completion)
+        self.init(Value.absent, short, long, bare, value, help, completion)
     }
 
     package init(
-        wrappedValue: Value, name: NameSpecification = .long, value: String, help: String,
+        wrappedValue: Value, short: Character? = nil, long: String? = nil, value: String, help: String,
         completion: CompletionKind? = nil
     ) {
-        self.init(wrappedValue, name, nil, value, help, completion)
+        self.init(wrappedValue, short, long, nil, value, help, completion)
     }
 
     private init(
-        _ initial: Value?, _ name: NameSpecification, _ bare: String?, _ valueName: String, _ help: String,
+        _ initial: Value?, _ short: Character?, _ long: String?, _ bare: String?, _ valueName: String, _ help: String,
         _ completion: CompletionKind?
     ) {
-        self.name = name
         var definition = ArgumentDefinition(.option(valueName: valueName), initial, help, completion)
+        definition.short = short
+        definition.long = long
         definition.bareText = bare
-        self.unnamed = definition
+        self.definition = definition
         self.value = ValueBox(initial)
     }
 
     package var wrappedValue: Value { self.value.value }
-
-    package func bound(property: String) -> BoundArgument {
-        var definition = self.unnamed
-        (definition.short, definition.long) = self.name.names(property: property)
-        return BoundArgument(definition: definition, box: self.value)
-    }
+    package var box: any ArgumentBox { self.value }
 }
 
 @propertyWrapper
 package struct Argument<Value: ArgumentValue>: DeclaredArgument {
-    private let definition: ArgumentDefinition
+    package let definition: ArgumentDefinition
     private let value: ValueBox<Value>
 
     package init(value: String, help: String, completion: CompletionKind? = nil) {
@@ -61,9 +56,7 @@ package struct Argument<Value: ArgumentValue>: DeclaredArgument {
     }
 
     package var wrappedValue: Value { self.value.value }
-    package func bound(property: String) -> BoundArgument {
-        BoundArgument(definition: self.definition, box: self.value)
-    }
+    package var box: any ArgumentBox { self.value }
 }
 
 @propertyWrapper
@@ -81,19 +74,12 @@ package struct Flag: DeclaredArgument {
         }
     }
 
-    private let name: NameSpecification
-    private let help: String
-    private let box = Switch()
+    package let definition: ArgumentDefinition
+    package let box: any ArgumentBox = Switch()
 
-    package init(wrappedValue: Bool, name: NameSpecification = .long, help: String) {
-        (self.name, self.help) = (name, help)
+    package init(wrappedValue: Bool, short: Character? = nil, long: String? = nil, help: String) {
+        self.definition = ArgumentDefinition(kind: .flag, short: short, long: long, help: help)
     }
 
     package var wrappedValue: Bool { self.box.isGiven }
-
-    package func bound(property: String) -> BoundArgument {
-        let (short, long) = self.name.names(property: property)
-        let definition = ArgumentDefinition(kind: .flag, short: short, long: long, help: self.help)
-        return BoundArgument(definition: definition, box: self.box)
-    }
 }

@@ -5,7 +5,7 @@ package struct HandlerOptions: ParsableArguments {
     package static let longest = Duration.seconds(30)
 
     @Option(
-        name: .customShort("x"), value: "COMMAND",
+        short: "x", value: "COMMAND",
         help: "Run this for each message, the payload on its standard input."
     )
     var exec: CommandText?
@@ -17,7 +17,7 @@ package struct HandlerOptions: ParsableArguments {
     var execTimeout: TimeSpan?
 
     @Option(
-        name: .shortAndLong, value: "URL",
+        short: "f", value: "URL",
         help: "POST each message there: a URL, or 3000, 3000/path or /path on this machine."
     )
     var forwardTo: ForwardTarget?

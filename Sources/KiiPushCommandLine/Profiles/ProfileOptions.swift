@@ -2,7 +2,7 @@ package import KiiPushCore
 
 package struct ProfileNameOptions: ParsableArguments {
     @Option(
-        name: .shortAndLong, value: "NAME", help: "The profile: a principal and its state. Default: default.",
+        short: "p", value: "NAME", help: "The profile: a principal and its state. Default: default.",
         completion: .asked(.profiles))
     package var profile: String?
 
@@ -11,17 +11,17 @@ package struct ProfileNameOptions: ParsableArguments {
 
 package struct ConnectionOptions: ParsableArguments {
     @Option(
-        name: .customLong("cacert"), value: "FILE", help: "Trust the certificate authorities in this file.",
+        long: "cacert", value: "FILE", help: "Trust the certificate authorities in this file.",
         completion: .file)
     package var caFile: String?
 
     @Option(
-        name: .customLong("client-cert"), value: "FILE", help: "Show this certificate to servers that ask for one.",
+        long: "client-cert", value: "FILE", help: "Show this certificate to servers that ask for one.",
         completion: .file)
     package var clientCertificateFile: String?
 
     @Option(
-        name: .customLong("client-key"), value: "FILE",
+        long: "client-key", value: "FILE",
         help: "The certificate's key, mode 0600. Default: in the certificate's file.", completion: .file)
     package var clientKeyFile: String?
 
@@ -40,15 +40,15 @@ package struct ProfileOptions: ParsableArguments {
     @OptionGroup(title: "Cloud") package var name: ProfileNameOptions
 
     @Option(
-        name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').", completion: .file)
+        short: "c", value: "FILE", help: "The configuration file ('kii-push help files').", completion: .file)
     package var config: String?
 
     @Option(value: "SITE", help: "One of Kii's sites: us, jp, sg, eu, cn3.") package var site: KiiSite?
 
-    @Option(name: .customLong("base-url"), value: "URL", help: "The cloud's address up to and with /api.")
+    @Option(long: "base-url", value: "URL", help: "The cloud's address up to and with /api.")
     package var baseURL: String?
 
-    @Option(name: .customLong("app-id"), value: "ID", help: "The ID of the app.") package var appID: String?
+    @Option(long: "app-id", value: "ID", help: "The ID of the app.") package var appID: String?
 
     @Option(value: "FILE", help: "A file with the key of the app alone, mode 0600.", completion: .file)
     package var appKeyFile: String?
@@ -56,7 +56,7 @@ package struct ProfileOptions: ParsableArguments {
     @OptionGroup(title: "Cloud") package var connection: ConnectionOptions
 
     @Flag(
-        name: .customLong("allow-plain-http"),
+        long: "allow-plain-http",
         help: "Let the address be http with another machine. Everyone on the way then reads keys and tokens.")
     package var allowPlainHTTP = false
 

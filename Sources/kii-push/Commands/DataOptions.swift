@@ -2,11 +2,11 @@ import KiiPushCommandLine
 import KiiPushCore
 
 struct DataOptions: ParsableArguments {
-    @Option(name: .shortAndLong, value: "JSON", help: "A JSON object; '-' reads it from standard input.")
+    @Option(short: "d", value: "JSON", help: "A JSON object; '-' reads it from standard input.")
     var data: String?
 
     @Option(
-        name: .shortAndCustomLong("f", "data-file"), value: "FILE", help: "A file with the JSON object.",
+        short: "f", long: "data-file", value: "FILE", help: "A file with the JSON object.",
         completion: .file)
     var file: String?
 

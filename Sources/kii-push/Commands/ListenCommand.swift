@@ -28,11 +28,11 @@ struct ListenCommand: ParsableCommand {
         environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory, .path]
     )
 
-    @Option(name: .customShort("n"), value: "N", help: "End after N messages, which are handled one at a time.")
+    @Option(short: "n", value: "N", help: "End after N messages, which are handled one at a time.")
     var count: PositiveCount?
 
     @Option(
-        name: .shortAndLong, value: "TIME",
+        short: "t", value: "TIME",
         help: "End after this time (500ms, 10s, 5m), counted from the connection; to connect may take as long.")
     var timeout: TimeSpan?
 
@@ -60,7 +60,7 @@ struct ListenCommand: ParsableCommand {
     @OptionGroup(title: "Filter") var filter: FilterOptions
 
     @Option(
-        name: .shortAndCustomLong("F", "format"), value: "FORMAT",
+        short: "F", value: "FORMAT",
         help: "Print this for each message instead ('kii-push help formatting').")
     var format: MessageFormat?
 

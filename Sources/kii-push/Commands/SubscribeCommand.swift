@@ -58,7 +58,7 @@ struct TargetOptions: ParsableArguments {
     @Argument(value: "TOPIC", help: "Topics: NAME, user:me/NAME, group:ID/NAME, … ('kii-push help scopes').")
     var topics: [TargetName] = []
 
-    @Option(name: .shortAndCustomLong("b", "bucket"), value: "BUCKET", help: "A bucket; may be given again.")
+    @Option(short: "b", long: "bucket", value: "BUCKET", help: "A bucket; may be given again.")
     var buckets: [TargetName] = []
 
     @OptionGroup var cloud: CloudCommandOptions

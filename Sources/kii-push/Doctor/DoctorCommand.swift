@@ -27,7 +27,7 @@ struct DoctorCommand: ParsableCommand {
     @Flag(help: "Send none, also with the emulator.") var noRoundTrip = false
 
     @Option(
-        name: .shortAndLong, value: "TIME",
+        short: "t", value: "TIME",
         help: "How long all checks may take together (500ms, 10s, 5m); one takes 3/10 of it at most. Default: 10s."
     )
     var timeout: TimeSpan?
