@@ -64,15 +64,9 @@ package struct HandlerCount: ExpressibleByArgument {
     package static func argument(from json: JSONValue) -> String? { json.int64.map { String($0) } }
 }
 
-/// A whole number. A negative number is written as `--badge=-1`.
-package struct WholeNumber: ExpressibleByArgument {
-    package let value: Int
-
-    package init?(argument: String) {
-        guard let value = Int(argument) else { return nil }
-        self.value = value
-    }
-
+/// A negative number is written as `--badge=-1`.
+extension Int: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
     package static var expectation: String { "a whole number" }
 }
 

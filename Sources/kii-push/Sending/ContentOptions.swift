@@ -79,7 +79,7 @@ struct AlertOptions: ParsableArguments {
     @Option(value: "TEXT", help: "Show this to the user of a device with Apple's payloads.") var alert: String?
     @Option(value: "TEXT", help: "The title above the alert.") var title: String?
     @Option(value: "NAME", help: "Play this sound; 'default' is the usual one.") var sound: String?
-    @Option(value: "N", help: "Set the number on the program's icon; 0 takes it away.") var badge: WholeNumber?
+    @Option(value: "N", help: "Set the number on the program's icon; 0 takes it away.") var badge: Int?
     @Option(value: "NAME", help: "Offer the actions of this category.") var category: String?
     @Flag(help: "Have the program called although it is in the background (content-available).") var wake = false
 
@@ -90,7 +90,7 @@ struct AlertOptions: ParsableArguments {
         if let alert { apns.alert?.body = alert }
         if let title { apns.alert?.title = title }
         apns.sound = self.sound ?? apns.sound
-        apns.badge = self.badge?.value ?? apns.badge
+        apns.badge = self.badge ?? apns.badge
         apns.category = self.category ?? apns.category
         if self.wake { apns.contentAvailable = true }
         return apns
