@@ -108,7 +108,7 @@ extension MessageRecord {
     }
 
     fileprivate var sizeText: String {
-        guard let originalLength else { return self.payload.count == 1 ? "1 byte" : "\(self.payload.count) bytes" }
+        guard let originalLength else { return self.payload.count.text(of: "byte") }
         return "\(originalLength) bytes, of which the first \(self.payload.count) were kept"
     }
 

@@ -9,8 +9,7 @@ extension PayloadExplanation {
             ("kind", style(self.message.kind.text, .bold)), ("because", self.why),
             ("keys", "\(keys): \(self.keysReason)"),
         ]
-        let size = self.size == 1 ? "1 byte" : "\(self.size) bytes"
-        var lines = (head + message.facts + [("size", size)]).map { "\($0.padded(to: 10))\($1)" }
+        var lines = (head + message.facts + [("size", self.size.text(of: "byte"))]).map { "\($0.padded(to: 10))\($1)" }
         lines += Self.section("fields", self.listing.fields.flatMap(Self.lines))
         lines += Self.section("aps", self.listing.aps.flatMap(Self.lines))
         lines += Self.section("custom", self.listing.custom.flatMap(Self.lines))

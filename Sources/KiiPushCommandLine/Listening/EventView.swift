@@ -70,9 +70,8 @@ package struct EventView {
                 trouble: "unknown",
                 "1 event of a newer version: \(words); install the version of the process that receives")
         case .missed(let count):
-            let events = count == 1 ? "event" : "events"
             try self.style.console.show(
-                trouble: "missed", "\(count) \(events) missed; 'kii-push inbox list' has the messages")
+                trouble: "missed", "\(count.text(of: "event")) missed; 'kii-push inbox list' has the messages")
         }
     }
 

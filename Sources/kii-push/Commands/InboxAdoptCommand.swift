@@ -54,7 +54,7 @@ struct InboxAdoptCommand: ParsableCommand {
                 hint: "'kii-push doctor' names those that have messages")
         }
         let console = self.output.console
-        try console.result("adopted \(count) \(count == 1 ? "message" : "messages") of \(former.terminalSafe)")
+        try console.result("adopted \(count.text(of: "message")) of \(former.terminalSafe)")
         try console.object("adopted", ["from": former, "messages": count])
     }
 

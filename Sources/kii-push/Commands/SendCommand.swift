@@ -22,7 +22,7 @@ struct SendCommand: ParsableCommand {
 extension CloudSession {
     func showSent(_ messageID: String, to name: String, _ target: JSONValue) async throws {
         let receivers = await self.receiverCount(of: messageID)
-        let reach = receivers.map { $0 == 1 ? ", 1 receiver" : ", \($0) receivers" } ?? ""
+        let reach = receivers.map { ", " + $0.text(of: "receiver") } ?? ""
         try self.console.result("sent \(messageID.terminalSafe) to \(name)\(reach)")
         let page = self.inspectorURL(of: messageID)
         if let page { try self.console.result("  \(page.terminalSafe)") }

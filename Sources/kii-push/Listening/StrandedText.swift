@@ -4,7 +4,7 @@ import KiiPushCore
 extension StrandedMessages {
     var text: String {
         let (first, last) = (self.numbers.lowerBound, self.numbers.upperBound)
-        return "\(self.messages) \(self.messages == 1 ? "message" : "messages") of installation "
+        return "\(self.messages.text(of: "message")) of installation "
             + "\(self.installationID.terminalSafe) \(self.messages == 1 ? "waits" : "wait") for nobody "
             + "(#\(first)\(first == last ? "" : " to #\(last)")): it is not what the profile receives as"
     }

@@ -57,9 +57,10 @@ struct DeliveryWatch {
                 .failure, "it was sent, and went to no installation that receives over MQTT",
                 hint: "for a topic or a bucket: kii-push subscribe")
         }
-        let (installations, any) = count == 1 ? ("1 installation", "it") : ("\(count) installations", "one of them")
+        let any = count == 1 ? "it" : "one of them"
         return CommandFailure(
-            .failure, "it was sent to \(installations), and no profile of this state directory receives with \(any)",
+            .failure,
+            "it was sent to \(count.text(of: "installation")), and no profile of this state directory receives with \(any)",
             hint: "run this where the state of the receiver is (XDG_STATE_HOME)")
     }
 
