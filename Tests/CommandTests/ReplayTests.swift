@@ -1,4 +1,5 @@
 import Foundation
+import KiiPushCore
 import TestTraits
 import Testing
 
@@ -162,6 +163,17 @@ import Testing
         #expect(result.exit == 0, "\(result.error)")
         #expect(result.output.contains("<-- newData        #1  exec true  exit 0  "))
         #expect(try session.succeed("inbox", "stats", "--json").contains(#""dead":1"#))
+    }
+
+    @Test func handsOverNoThingCommand() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.store([.done], payload: #"{"commandID":"c1","actions":[{"turnPower":{}}]}"#)
+        let result = try session.tool("replay", "--message", "1", "--exec", "true")
+        #expect(result.exit == 65)
+        #expect(
+            result.error.hasPrefix("kii-push: #1 is no whole push message, and 'replay' hands over nothing else\n"),
+            "\(result.error)")
     }
 
     @Test func replaysWhatListenRecorded() throws {

@@ -11,8 +11,8 @@ extension EmulatorSession {
     }
 
     /// Stores a message in each of these states, as if the profile had received it: `{"n":1}`, `{"n":2}`, … each from a
-    /// different sender. Retries are due in an hour.
-    func store(_ states: [RowState]) throws {
+    /// different sender, unless `payload` is another. Retries are due in an hour.
+    func store(_ states: [RowState], payload: String? = nil) throws {
         let registration = try #require(try PushAgent.registration(in: self.stateDirectory))
         let inbox = try Inbox(path: self.stateDirectory + "/inbox.sqlite")
         try inbox.transaction { transaction throws(InboxError) in
@@ -21,7 +21,8 @@ extension EmulatorSession {
                 let sequence = try transaction.insert(
                     StoredMessage(
                         installation: installation, topic: registration.mqttTopic,
-                        payload: Array(#"{"n":\#(index + 1),"sender":"s-\#(index + 1)"}"#.utf8), receivedAt: .now(),
+                        payload: Array((payload ?? #"{"n":\#(index + 1),"sender":"s-\#(index + 1)"}"#).utf8),
+                        receivedAt: .now(),
                         state: state, reason: state == .dead ? "rejected: no" : nil))
                 guard state == .retry else { continue }
                 let change = MessageChange(sequence: sequence, state: .retry, attempts: 1, pause: .seconds(3600))

@@ -86,7 +86,7 @@ struct ReplayCommand: ParsableCommand {
         for number in self.message {
             guard let message = ReplayedMessage(try reader.trace(of: number.value)) else {
                 throw CommandFailure(
-                    .badInput, "#\(number.value) is no message of Kii's, and no handler ever gets it",
+                    .badInput, "#\(number.value) is no whole push message, and 'replay' hands over nothing else",
                     hint: "run: kii-push trace --payload \(number.value)\(self.inbox.option)")
             }
             if filter.matches(message.received) { messages.append(message) }
