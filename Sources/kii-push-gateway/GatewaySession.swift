@@ -12,7 +12,6 @@ struct GatewaySession: Sendable {
         case ended((any Error)?)
         case trouble(TroubledAgents.Change)
         case fleet(database: Int, FleetEvent)
-        case program(Activator.Event)
         case failed(any Error)
     }
 
@@ -45,8 +44,8 @@ struct GatewaySession: Sendable {
         }
         let directory = try FilePaths().gateways + "/" + self.name
         try PrivateFile.makeDirectory(directory)
-        let report = { @Sendable [continuation = self.events.continuation] (event: Activator.Event) in
-            _ = continuation.yield(.program(event))
+        let report = { @Sendable (event: Activator.Event) in
+            console.detail("program: \(event.description.terminalSafe)")
         }
         guard let outside = try settings.outsideHandler(directory: directory, report: report) else {
             throw CommandFailure(
@@ -160,7 +159,6 @@ struct GatewaySession: Sendable {
                     self.console.status("> \(self.name(at: database)): \(standing).")
                 }
                 self.show(event, of: database)
-            case .program(let event): self.console.detail("program: \(event.description.terminalSafe)")
             }
         }
         shown.finish()

@@ -1,8 +1,7 @@
-package import KiiPushActivation
 package import KiiPushCore
 
-/// Shows events of agents and of handlers' programs on the console. Outcomes of messages go to the journal too, if
-/// there is one. An actor, because several tasks call it.
+/// Shows events of agents on the console. Outcomes of messages go to the journal too, if there is one. An actor, because
+/// a session passes it to the task that shows events.
 package actor RunView {
     private let console: Console
     private var view: EventView
@@ -30,14 +29,6 @@ package actor RunView {
         } catch SilentExit.unreadOutput {
         } catch {
             self.failed(error)
-        }
-    }
-
-    package func showProgram(_ event: Activator.Event) {
-        let text = "program: \(event.description.terminalSafe)"
-        switch event {
-        case .started, .ended, .leftoverEnded: self.console.detail(text)
-        case .startFailed, .terminated, .invalidAnswer, .processFileFailed: self.console.warning(text)
         }
     }
 }

@@ -109,8 +109,7 @@ struct RunCommand: ParsableCommand {
         if let problem = settings.problem({ "'\(RunSettings.option($0))'" }) {
             throw CommandFailure(.usage, problem, helpPath: "kii-push run")
         }
-        let programEvents = AsyncStream.makeStream(of: Activator.Event.self, bufferingPolicy: .bufferingNewest(1024))
-        let report = { @Sendable (event: Activator.Event) in _ = programEvents.continuation.yield(event) }
+        let report = { @Sendable (event: Activator.Event) in service.console.show(event) }
         let unpresentable = { @Sendable (reason: DesktopServiceError) in
             service.console.status("! Alerts cannot be shown; the program gets them at once: \(reason)")
         }
@@ -147,6 +146,6 @@ struct RunCommand: ParsableCommand {
             view: service.view(installationID: registration.installationID, receiver.notes),
             status: RunStatus(
                 installationID: registration.installationID, notifier: service.notifier, offline: offline),
-            offline: offline, metrics: metrics, programEvents: programEvents)
+            offline: offline, metrics: metrics)
     }
 }

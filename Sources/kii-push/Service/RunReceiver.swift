@@ -64,6 +64,17 @@ struct RunReceiver: Sendable {
     }
 }
 
+extension Console {
+    /// Shows an event of a handler's program. Does not block: a full queue drops the line.
+    func show(_ event: Activator.Event) {
+        let text = "program: \(event.description.terminalSafe)"
+        switch event {
+        case .started, .ended, .leftoverEnded: self.detail(text)
+        case .startFailed, .terminated, .invalidAnswer, .processFileFailed: self.warning(text)
+        }
+    }
+}
+
 extension RunSettings {
     /// Creates the handler of the settings; `nil` if the settings name none. The closures run on threads that they must
     /// not block.

@@ -1,4 +1,3 @@
-import KiiPushActivation
 import KiiPushCommandLine
 import KiiPushCore
 
@@ -14,7 +13,6 @@ struct RunSession: Sendable {
     let status: RunStatus
     let offline: OfflineLimit
     var metrics: MetricsPublisher?
-    let programEvents: (stream: AsyncStream<Activator.Event>, continuation: AsyncStream<Activator.Event>.Continuation)
 
     /// Receives until the task is cancelled, then stops gracefully.
     ///
@@ -29,7 +27,6 @@ struct RunSession: Sendable {
         }
         if let metrics { self.agent.observe { metrics.count($0) } }
         let shown = Task { for await (_, notice) in events.notices { await self.view.show(notice) } }
-        let program = Task { for await event in self.programEvents.stream { await self.view.showProgram(event) } }
         var failure: (any Error)?
         let end = ContinuousClock.now + patience
         while true {
@@ -58,8 +55,6 @@ struct RunSession: Sendable {
         events.finish()
         await shown.wait(atMost: .seconds(2))
         await self.receiver.stop()
-        self.programEvents.continuation.finish()
-        await program.wait(atMost: .seconds(2))
         await self.metrics?.count(inboxOf: nil)
         await self.runtime.shutdown()
         return failure
