@@ -61,11 +61,11 @@ extension ParsableCommand {
     private static func report(_ error: any Error, _ words: [String]) -> ExitStatus {
         var failure = CommandFailure(describing: error)
         if failure.helpPath != nil, let hint = Self.hint(words) { failure.hint = hint }
-        let report = FailureReport(failure, of: Self.configuration.commandName)
         let options = words.prefix { $0 != "--" }
-        report.write(
-            asJSON: options.contains("--json"), isVerbose: options.contains { $0 == "-v" || $0 == "--verbose" })
-        return report.failure.exit
+        failure.report(
+            of: Self.configuration.commandName, asJSON: options.contains("--json"),
+            isVerbose: options.contains { $0 == "-v" || $0 == "--verbose" })
+        return failure.exit
     }
 
     private static func hint(_ words: [String]) -> String? {
