@@ -57,26 +57,18 @@ struct DeadLetterOptions: ParsableArguments {
         let directory = try self.inbox.directory()
         // Throws if there is no inbox. Without this line the command would create an empty inbox.
         let reader = try InboxReader(stateDirectory: directory)
-        let numbers = try self.chosen.all ? Self.deadLetters(reader) : self.chosen.numbers.map(\.value)
+        var numbers = self.chosen.numbers.map(\.value)
+        if self.chosen.all { try reader.forEach([.dead]) { numbers.append($0.messageID) } }
         var report = DecisionReport(decision, on: self.output.console)
         if let client = try ControlClient(stateDirectory: directory) {
             for id in numbers { try report.note(try remoteChange(client, id), of: id) }
         } else {
-            report = try await self.inbox.withRuntime(directory) { [report] runtime in
+            report = try await self.inbox.withRuntime(directory) { [report, numbers] runtime in
                 var report = report
                 for id in numbers { try report.note(try await change(runtime, id), of: id) }
                 return report
             }
         }
         try report.end(list: "kii-push inbox list\(self.inbox.option)")
-    }
-
-    private static func deadLetters(_ reader: InboxReader) throws -> [Int64] {
-        var all: [Int64] = []
-        while true {
-            let page = try reader.deadLetters(after: all.last ?? 0)
-            guard !page.isEmpty else { return all }
-            all += page.map(\.messageID)
-        }
     }
 }
