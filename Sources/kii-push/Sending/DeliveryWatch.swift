@@ -7,17 +7,13 @@ struct DeliveryWatch {
 
     private let session: CloudSession
     private let limit: Duration
-    private let profiles: [(profile: ReceivingProfile, last: Int64)]
+    private let profiles: [ReceivingProfile]
 
-    /// Remembers the last message of each inbox, so that an equal earlier message does not count.
-    ///
     /// - Throws: ``CommandFailure`` with exit 64 if the cloud is no emulator.
     init(_ session: CloudSession, limit: Duration) throws {
         guard session.cloud.source == .emulator else { throw Self.notAnEmulator }
         (self.session, self.limit) = (session, limit)
-        self.profiles = try ReceivingProfile.all(in: session.profile.location.paths.profiles).map {
-            ($0, try InboxReader.existing(in: $0.directory)?.lastMessageID() ?? 0)
-        }
+        self.profiles = try ReceivingProfile.all(in: session.profile.location.paths.profiles)
     }
 
     static var notAnEmulator: CommandFailure {
@@ -27,10 +23,9 @@ struct DeliveryWatch {
     }
 
     func conclude(_ deliveries: [EmulatedDelivery]) async throws {
-        var awaited = self.profiles.flatMap { profile, last in
-            deliveries.filter { $0.installationID == profile.installationID }.map {
-                AwaitedMessage(profile: profile, payload: $0.payload, after: last)
-            }
+        var awaited = self.profiles.flatMap { profile in
+            deliveries.filter { $0.installationID == profile.installationID }
+                .map { (profile: profile, payload: $0.payload) }
         }
         guard !awaited.isEmpty else { throw Self.nobody(deliveries.count) }
         let elsewhere = deliveries.count - awaited.count
@@ -39,13 +34,13 @@ struct DeliveryWatch {
         let end = ContinuousClock.now + self.limit
         while true {
             for index in awaited.indices.reversed() {
-                guard let verdict = try awaited[index].look() else { continue }
-                try self.session.console.show(verdict, of: awaited[index])
+                guard let verdict = try awaited[index].profile.look(for: awaited[index].payload) else { continue }
+                try self.session.console.show(verdict, of: awaited[index].profile)
                 hasFailed = hasFailed || !verdict.isSuccess
                 awaited.remove(at: index)
             }
             if awaited.isEmpty { break }
-            guard .now < end else { throw self.timeout(awaited) }
+            guard .now < end else { throw self.timeout(awaited.map(\.profile)) }
             try await Task.sleep(for: min(Self.interval, end - .now))
         }
         if hasFailed { throw SilentExit.status(.failure) }
@@ -64,31 +59,41 @@ struct DeliveryWatch {
             hint: "run this where the state of the receiver is (XDG_STATE_HOME)")
     }
 
-    private func timeout(_ awaited: [AwaitedMessage]) -> CommandFailure {
-        let states = awaited.map { "profile '\($0.profile.name)' \($0.standing)" }
+    private func timeout(_ awaited: [ReceivingProfile]) -> CommandFailure {
+        let states = awaited.map { "profile '\($0.name)' \($0.standing)" }
         return CommandFailure(
             .timedOut, "no verdict within \(self.limit.text): \(states.joined(separator: "; "))",
             hint: "is it received? See 'kii-push listen' and 'kii-push inbox list --state waiting'")
     }
 }
 
-struct AwaitedMessage {
-    let profile: ReceivingProfile
-    private let payload: JSONValue
+/// A profile that receives, and what became of a message there.
+struct ReceivingProfile {
+    let name: String
+    let installationID: String
+    private let directory: String
+    /// The last message that cannot be the awaited one.
     private var last: Int64
     private(set) var messageID: Int64?
     private(set) var standing = "has not received it"
 
-    init(profile: ReceivingProfile, payload: JSONValue, after last: Int64) {
-        (self.profile, self.payload, self.last) = (profile, payload, last)
+    /// Remembers the last message of each inbox, so that an equal earlier message does not count.
+    static func all(in profiles: String) throws -> [ReceivingProfile] {
+        try (Directory.names(in: profiles) ?? []).filter { !$0.hasPrefix(".") }.sorted().compactMap { name in
+            let directory = profiles + "/" + name
+            guard let registration = try PushAgent.registration(in: directory) else { return nil }
+            return ReceivingProfile(
+                name: name, installationID: registration.installationID, directory: directory,
+                last: try InboxReader.existing(in: directory)?.lastMessageID() ?? 0)
+        }
     }
 
     /// Reads the inbox once. Returns `nil` if there is no result yet. Throws if waiting will not make the inbox
     /// readable.
-    mutating func look() throws -> AwaitedVerdict? {
+    mutating func look(for payload: JSONValue) throws -> AwaitedVerdict? {
         do throws(InboxAccessError) {
-            let inbox = try InboxReader(stateDirectory: self.profile.directory)
-            guard let trace = try self.trace(in: inbox) else { return nil }
+            let inbox = try InboxReader(stateDirectory: self.directory)
+            guard let trace = try self.trace(of: payload, in: inbox) else { return nil }
             self.messageID = trace.messageID
             let verdict = AwaitedVerdict(trace)
             self.standing = "received it as #\(trace.messageID), and has not answered"
@@ -104,12 +109,14 @@ struct AwaitedMessage {
         }
     }
 
-    private mutating func trace(in inbox: InboxReader) throws(InboxAccessError) -> MessageRecord? {
+    private mutating func trace(
+        of payload: JSONValue, in inbox: InboxReader
+    ) throws(InboxAccessError) -> MessageRecord? {
         if let messageID { return try inbox.trace(of: messageID) }
         while true {
             let page = try inbox.messages(after: self.last)
             for trace in page {
-                if trace.installationID == self.profile.installationID,
+                if trace.installationID == self.installationID,
                     (try? JSONValue(parsing: trace.payload)) == payload
                 {
                     return trace
@@ -150,16 +157,16 @@ extension AwaitedVerdict {
 }
 
 extension Console {
-    fileprivate func show(_ verdict: AwaitedVerdict, of message: AwaitedMessage) throws {
-        let number = message.messageID ?? 0
+    fileprivate func show(_ verdict: AwaitedVerdict, of profile: ReceivingProfile) throws {
+        let number = profile.messageID ?? 0
         let word = self.style(verdict.word, verdict.isSuccess ? .green : .red)
         let detail = verdict.detail.map { "  \($0.terminalSafe)" } ?? ""
-        try self.line("\(word) by profile \(message.profile.name)  #\(number)  \(verdict.elapsed.text)\(detail)")
+        try self.line("\(word) by profile \(profile.name)  #\(number)  \(verdict.elapsed.text)\(detail)")
         try self.object(
             "verdict",
             [
-                "id": number, "result": verdict.word, "profile": message.profile.name,
-                "installation": message.profile.installationID, "elapsed_ms": verdict.elapsed.milliseconds,
+                "id": number, "result": verdict.word, "profile": profile.name,
+                "installation": profile.installationID, "elapsed_ms": verdict.elapsed.milliseconds,
                 "reason": verdict.detail,
             ])
     }
