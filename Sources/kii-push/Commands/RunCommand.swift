@@ -139,13 +139,13 @@ struct RunCommand: ParsableCommand {
         // As many handlers as the receiver has room for: further handlers would wait while their time limit runs.
         configuration.concurrentHandlers = receiver.concurrency
         let runtime = try PushRuntime(configuration: configuration)
-        let offline = service.offlineLimit(settings.options.exitWhenOffline?.duration)
         return RunSession(
             profile: profile.name, settings: settings, shutdownGrace: configuration.shutdownGrace, runtime: runtime,
             agent: receiver.agent(runtime: runtime, configuration: identity), receiver: receiver,
             view: service.view(installationID: registration.installationID, receiver.notes),
-            status: RunStatus(
-                installationID: registration.installationID, notifier: service.notifier, offline: offline),
-            offline: offline, metrics: metrics)
+            status: service.status(
+                installationID: registration.installationID,
+                offlineLimit: settings.options.exitWhenOffline?.duration),
+            metrics: metrics)
     }
 }

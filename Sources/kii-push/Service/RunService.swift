@@ -37,8 +37,10 @@ final class RunService: Sendable {
             failed: { [continuation] in continuation.yield(.failed($0)) })
     }
 
-    func offlineLimit(_ limit: Duration?) -> OfflineLimit {
-        OfflineLimit(limit) { [continuation] in continuation.yield(.offline(for: limit ?? .zero)) }
+    func status(installationID: String, offlineLimit: Duration?) -> RunStatus {
+        RunStatus(installationID: installationID, notifier: self.notifier, limit: offlineLimit) { [continuation] in
+            continuation.yield(.offline(for: offlineLimit ?? .zero))
+        }
     }
 
     /// Runs until a signal, a failure or the end of the session.
@@ -115,7 +117,7 @@ final class RunService: Sendable {
 
     private func end(_ running: Running, isLast: Bool = true) async -> (any Error)? {
         if isLast { self.notifier.stopping() }
-        running.session.offline.clear()
+        running.session.status.endWait()
         self.watch.end()
         running.task.cancel()
         return await running.task.value

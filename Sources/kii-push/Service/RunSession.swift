@@ -11,7 +11,6 @@ struct RunSession: Sendable {
     let receiver: RunReceiver
     let view: RunView
     let status: RunStatus
-    let offline: OfflineLimit
     var metrics: MetricsPublisher?
 
     /// Receives until the task is cancelled, then stops gracefully.
@@ -19,7 +18,7 @@ struct RunSession: Sendable {
     /// - Parameter patience: the longest wait until another process unlocks the state directory.
     /// - Returns: the error that ended the session, or that occurred while it stopped.
     func receive(patience: Duration) async -> (any Error)? {
-        self.offline.offline()
+        self.status.wait()
         let events = EventQueue()
         self.agent.observe { [status] event in
             status.observe(event)
@@ -51,7 +50,7 @@ struct RunSession: Sendable {
             }
             break
         }
-        self.offline.clear()
+        self.status.endWait()
         events.finish()
         await shown.wait(atMost: .seconds(2))
         await self.receiver.stop()

@@ -1,8 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The connection state of an agent, for the service manager and ``OfflineLimit``. Events update it on the thread where
-/// they happen, so that a slow reader of the output does not delay it.
+/// The connection state of an agent, for the service manager and for `--exit-when-offline`. Events update it on the
+/// thread where they happen, so that a slow reader of the output does not delay it.
 final class RunStatus: Sendable {
     struct Connection: Sendable, Hashable {
         enum State: String, Sendable { case starting, connected, offline }
@@ -18,12 +18,22 @@ final class RunStatus: Sendable {
 
     private let installationID: String
     private let notifier: ServiceNotifier
-    private let offline: OfflineLimit
+    private let limit: Duration?
+    private let whenReached: @Sendable () -> Void
     private let state = Locked(Connection())
+    private let waiting = Locked<Task<Void, Never>?>(nil)
 
-    init(installationID: String, notifier: ServiceNotifier, offline: OfflineLimit) {
-        (self.installationID, self.notifier, self.offline) = (installationID, notifier, offline)
+    /// - Parameters:
+    ///   - limit: the longest time without a connection. Time in which the machine sleeps does not count.
+    ///   - whenReached: called when the limit is reached.
+    init(
+        installationID: String, notifier: ServiceNotifier, limit: Duration?, whenReached: @escaping @Sendable () -> Void
+    ) {
+        (self.installationID, self.notifier) = (installationID, notifier)
+        (self.limit, self.whenReached) = (limit, whenReached)
     }
+
+    deinit { self.endWait() }
 
     var connection: Connection { self.state.withLock { $0 } }
 
@@ -32,7 +42,7 @@ final class RunStatus: Sendable {
         case .connected(let connection):
             let text = Console.text(of: connection, installationID: self.installationID)
             self.state.withLock { $0 = Connection(state: .connected, text: text) }
-            self.offline.clear()
+            self.endWait()
             self.notifier.connected(text)
         case .disconnected(let reason, let retryIn):
             let text = "offline: \(reason.terminalSafe); retry in \(retryIn.text)"
@@ -40,9 +50,23 @@ final class RunStatus: Sendable {
                 if state.state != .offline { state = Connection(state: .offline) }
                 state.text = text
             }
-            self.offline.offline()
+            self.wait()
             self.notifier.offline(text, retryIn: retryIn)
         default: break
         }
     }
+
+    /// Begins to wait for a connection, unless it does already.
+    func wait() {
+        guard let limit = self.limit else { return }
+        self.waiting.withLock { waiting in
+            guard waiting == nil else { return }
+            waiting = Task { [whenReached] in
+                try? await Task.sleep(for: limit, clock: SuspendingClock())
+                if !Task.isCancelled { whenReached() }
+            }
+        }
+    }
+
+    func endWait() { self.waiting.withLock { $0.take() }?.cancel() }
 }
