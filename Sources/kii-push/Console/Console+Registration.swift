@@ -32,4 +32,12 @@ extension Principal {
         case .thing: "thing"
         }
     }
+
+    /// The user's or thing's own scope.
+    var scope: Scope {
+        switch self {
+        case .user(let id): .user(id)
+        case .thing(let id): .thing(id)
+        }
+    }
 }

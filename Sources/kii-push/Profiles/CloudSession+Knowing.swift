@@ -31,12 +31,7 @@ extension CloudSession {
         return false
     }
 
-    func ownScopes() throws -> [Scope] {
-        switch try self.registration().principal {
-        case .user(let id): [.app, .user(id)]
-        case .thing(let id): [.app, .thing(id)]
-        }
-    }
+    func ownScopes() throws -> [Scope] { [.app, try self.registration().principal.scope] }
 
     /// Whether the profile is subscribed to a target. `nil` if a subscription made through the profile has ended, or if
     /// the cloud refuses to tell about such a subscription, as after the user has left the topic's group.

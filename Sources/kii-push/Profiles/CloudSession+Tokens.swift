@@ -13,13 +13,8 @@ extension CloudSession {
 
     /// The profile's own session in its own scope, and ``adminOrOwn()`` in all others.
     func sender(in scope: Scope) throws -> Sender {
-        let own: Scope? =
-            switch self.profile.registration?.principal {
-            case .user(let id)?: .user(id)
-            case .thing(let id)?: .thing(id)
-            case nil: nil
-            }
-        return try scope == own ? (self.own(), "the profile's own user or thing") : self.adminOrOwn()
+        try scope == self.profile.registration?.principal.scope
+            ? (self.own(), "the profile's own user or thing") : self.adminOrOwn()
     }
 
     func scope(_ name: ScopeName) throws -> Scope {
