@@ -132,7 +132,7 @@ struct RunCommand: ParsableCommand {
             of: profile, with: cloud, mayRegister: isFirst, service.console)
         var identity = profile.agentConfiguration(saved.account, at: cloud)
         identity.subscriptions = try file.subscriptions?.value.targets(of: registration.principal) ?? []
-        profile.note(identity.subscriptions, service.console)
+        profile.note(identity.subscriptions, isSubscribed: true, service.console)
         if let keepAlive = settings.options.keepAlive { identity.keepAlive = keepAlive.duration }
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true

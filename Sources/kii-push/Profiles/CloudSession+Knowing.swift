@@ -47,16 +47,6 @@ extension CloudSession {
         }
     }
 
-    /// Records a change of a subscription. A failure is only a warning, because the cloud has made the change.
-    func remember(_ target: SubscriptionTarget, isSubscribed: Bool) {
-        do {
-            try KnownSubscriptions(directory: self.profile.directory).note(target, isSubscribed: isSubscribed)
-        } catch {
-            let reason = CommandFailure(describing: error).message
-            self.console.warning("'kii-push subscriptions' may not find \(target.text): \(reason)")
-        }
-    }
-
     func declared() throws -> DeclaredSubscriptions? {
         try ProfileConfiguration.read(self.profile.location.paths, profile: self.profile.name).subscriptions?.value
     }

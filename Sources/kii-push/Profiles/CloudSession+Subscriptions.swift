@@ -15,17 +15,17 @@ extension CloudSession {
             try await self.create(topic, after: error)
             outcome = (try await own.subscribe(to: target, as: principal), true)
         }
-        self.remember(target, isSubscribed: true)
+        self.profile.note([target], isSubscribed: true, self.console)
         return outcome
     }
 
     func unsubscribe(_ principal: Principal, from target: SubscriptionTarget) async throws -> Bool {
         do {
             try await self.own().unsubscribe(from: target, as: principal)
-            self.remember(target, isSubscribed: false)
+            self.profile.note([target], isSubscribed: false, self.console)
             return true
         } catch let error as KiiError where error.errorCode == KiiErrorCode.pushSubscriptionNotFound {
-            self.remember(target, isSubscribed: false)
+            self.profile.note([target], isSubscribed: false, self.console)
             return false
         } catch let error as KiiError where error.errorCode == KiiErrorCode.topicNotFound {
             guard case .topic(let topic) = target else { throw error }

@@ -33,13 +33,17 @@ package struct KnownSubscriptions: Sendable {
 }
 
 extension Profile {
-    /// Records targets before the calls that subscribe to them, so that they are known even if no file declares them
-    /// later. The file may contain targets whose call failed: commands ask the cloud about each target.
-    func note(_ targets: [SubscriptionTarget], _ console: Console) {
+    /// Records subscriptions that the profile has made, ended, or is about to make: so they are known even if no file
+    /// declares them later. A failure is only a warning. The file may contain targets whose call failed: commands ask
+    /// the cloud about each target.
+    func note(_ targets: [SubscriptionTarget], isSubscribed: Bool, _ console: Console) {
         do {
-            for target in targets { try KnownSubscriptions(directory: self.directory).note(target, isSubscribed: true) }
+            let known = KnownSubscriptions(directory: self.directory)
+            for target in targets { try known.note(target, isSubscribed: isSubscribed) }
         } catch {
-            console.warning("'kii-push subscriptions' may not find all: \(CommandFailure(describing: error).message)")
+            let names = targets.map(\.text).joined(separator: ", ")
+            let reason = CommandFailure(describing: error).message
+            console.warning("'kii-push subscriptions' may not find \(names): \(reason)")
         }
     }
 }
