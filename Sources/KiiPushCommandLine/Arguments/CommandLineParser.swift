@@ -15,7 +15,7 @@ struct CommandLineParser {
         }
         // For tools without a `complete` command. `kii-push` has one, which also completes profiles and messages.
         if words.first == "complete", !tool.configuration.subcommands.contains(where: Self.completes) {
-            return .show(Completion(tool: tool, ask: { _, _ in [] }).text(Array(words.dropFirst(2))))
+            return .show(Completion(tool: tool, ask: { _, _ in [] }).answer(Array(words.dropFirst(2))).text)
         }
         let (profile, behind) = Self.leadingProfile(words[...])
         let (command, own) = try Self.command(below: tool, for: behind)

@@ -4,6 +4,19 @@ package struct Completion {
     package enum Answer {
         case candidates([Candidate])
         case shell(CompletionKind)
+        /// The program that runs the command completes the words after the command's name.
+        case program(name: String, words: [String])
+
+        /// The answer to a shell's completion script: a line for each candidate, with a tab and its description if it
+        /// has one. `:file`, `:directory` or `:program` tells the shell to complete such names itself.
+        package var text: String {
+            switch self {
+            case .shell(let kind): ":\(kind)\n"
+            case .candidates(let rows):
+                rows.map { ($0.description.isEmpty ? $0.word : "\($0.word)\t\($0.description)") + "\n" }.joined()
+            case .program: ""
+            }
+        }
     }
 
     package let tool: CommandDescription
@@ -14,31 +27,15 @@ package struct Completion {
         self.ask = ask
     }
 
-    /// The answer to a shell's completion script: a line for each candidate, with a tab and its description if it has
-    /// one. `:file`, `:directory` or `:program` tells the shell to complete such names itself.
-    package func text(_ words: [String]) -> String {
-        switch self.answer(words) {
-        case .shell(let kind): ":\(kind)\n"
-        case .candidates(let rows):
-            rows.map { ($0.description.isEmpty ? $0.word : "\($0.word)\t\($0.description)") + "\n" }.joined()
-        }
-    }
-
-    /// The program that runs the command, and the words after the command. `nil` if this tool runs the command itself,
-    /// or if the cursor is at the command's name.
-    package func program(_ words: [String]) -> (name: String, words: [String])? {
-        let (before, _, _, starts) = Self.joined(words)
-        let (profile, behind) = CommandLineParser.leadingProfile(before[...])
-        guard let word = behind.first, let name = self.tool.subcommand(word)?.configuration.program else { return nil }
-        return (name, Array(words[starts[profile.count]...].dropFirst()))
-    }
-
     /// - Parameter words: the words after the tool's name. The last word is at the cursor, and may be empty.
     package func answer(_ words: [String]) -> Answer {
-        let (before, current, isBroken, _) = Self.joined(words)
+        let (before, current, isBroken, starts) = Self.joined(words)
         let (profile, behind) = CommandLineParser.leadingProfile(before[...])
         if before.count == 1, profile.count == 1, behind.isEmpty, !before[0].contains("=") {
             return self.values(.asked(.profiles), before, current)
+        }
+        if let word = behind.first, let program = self.tool.subcommand(word)?.configuration.program {
+            return .program(name: program, words: Array(words[starts[profile.count]...].dropFirst()))
         }
         var command = self.tool
         var rest = behind

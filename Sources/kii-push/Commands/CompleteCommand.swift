@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Prints ``Completion/text(_:)`` for a shell's completion script. Errors print nothing: the user is typing.
+/// Prints ``Completion/Answer/text`` for a shell's completion script. Errors print nothing: the user is typing.
 struct CompleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "complete",
@@ -17,12 +17,12 @@ struct CompleteCommand: ParsableCommand {
     var words: [String] = []
 
     func run() async throws {
-        let completion = Completion(tool: CommandDescription(KiiPushCommand.self), ask: Self.answer)
-        if let program = completion.program(self.words) {
-            try? OtherProgram(name: program.name).run(["complete", "--"] + program.words)
+        let answer = Completion(tool: CommandDescription(KiiPushCommand.self), ask: Self.answer).answer(self.words)
+        guard case .program(let name, let words) = answer else {
+            try? StandardStream.output.write(answer.text)
             return
         }
-        try? StandardStream.output.write(completion.text(self.words))
+        try? OtherProgram(name: name).run(["complete", "--"] + words)
     }
 
     private static func answer(_ question: CompletionQuestion, _ words: [String]) -> [String] {
