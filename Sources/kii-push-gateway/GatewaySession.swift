@@ -116,7 +116,6 @@ struct GatewaySession: Sendable {
             asking.cancel()
         }
         var stopped: Int32?
-        var failing: Set<Int> = []
         var standing = "Starting."
         var failure: (any Error)?
         loop: for await event in self.events.stream {
@@ -142,18 +141,16 @@ struct GatewaySession: Sendable {
                 self.notifier.offline(text, retryIn: .seconds(1))
                 self.console.warning(text)
             case .trouble(.ended(.storing)):
-                if failing.isEmpty { self.notifier.connected(standing) }
+                if shares.withLock({ $0.failing.isEmpty }) { self.notifier.connected(standing) }
                 self.console.status("> Messages are stored again.")
             case .trouble(.began(let kind, let reason)): shown.put(.trouble(kind, reason: reason))
             case .trouble(.ended(let kind)): shown.put(.recovered(kind))
             case .fleet(let database, let event):
-                if case .databaseFailed = event { failing.insert(database) }
-                if case .databaseRecovered = event { failing.remove(database) }
                 if case .holding(let shards, let agents, let gateways) = event {
                     standing =
                         "\(shards) of 1024 shards with \(agents.text(of: "agent")); "
                         + "\(gateways.text(of: "gateway")) \(gateways == 1 ? "shares" : "share")"
-                    if failing.isEmpty, trouble.withLock({ $0.count(.storing) == 0 }) {
+                    if shares.withLock({ $0.failing.isEmpty }), trouble.withLock({ $0.count(.storing) == 0 }) {
                         self.notifier.connected(standing)
                     }
                     self.console.status("> \(self.name(at: database)): \(standing).")
