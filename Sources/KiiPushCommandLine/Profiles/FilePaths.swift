@@ -20,8 +20,7 @@ package struct FilePaths: Sendable {
     package let emulatorState: String
 
     package init(configurationFile: String? = nil) throws {
-        let configurationHome = try EnvironmentVariable.configurationHome.directory ?? (Self.home() + "/.config")
-        let directory = configurationHome + "/kii-push"
+        let directory = try Self.configurationHome() + "/kii-push"
         let named = configurationFile ?? EnvironmentVariable.configurationFile.text
         self.configuration = named ?? directory + "/config.json"
         self.isConfigurationNamed = named != nil
@@ -57,6 +56,10 @@ package struct FilePaths: Sendable {
     }
 
     package static func emulatorFile() -> String { RuntimeDirectory.standard() + "/emulator.json" }
+
+    package static func configurationHome() throws -> String {
+        try EnvironmentVariable.configurationHome.directory ?? (Self.home() + "/.config")
+    }
 
     private static func home() throws -> String {
         if let home = EnvironmentVariable.home.directory { return home }

@@ -71,12 +71,7 @@ struct InstallUnitCommand: ParsableCommand {
     }
 
     private static func directory(of kind: UnitFile.Kind) throws -> String {
-        guard kind == .user else { return "/etc/systemd/system" }
-        if let home = EnvironmentVariable.configurationHome.directory { return home + "/systemd/user" }
-        guard let home = EnvironmentVariable.home.directory else {
-            throw CommandFailure(.configuration, "there is no home directory", hint: "set HOME")
-        }
-        return home + "/.config/systemd/user"
+        try kind == .user ? FilePaths.configurationHome() + "/systemd/user" : "/etc/systemd/system"
     }
 
     private func write(_ text: String, to path: String) throws -> Bool {
