@@ -30,7 +30,7 @@ package struct OtherProgram {
         return ProgramLookup.path(of: "\(own[...end])\(self.name)")
     }
 
-    /// The first line of the program's `--version`, as far as it comes within 5 s.
+    /// The first line of the program's `--version`, or its beginning if no more comes for 5 s.
     ///
     /// - Throws: ``CommandFailure`` with exit 66 if the program cannot be started.
     private static func version(of path: String) throws -> String {
@@ -40,17 +40,14 @@ package struct OtherProgram {
         } catch {
             throw CommandFailure(.missingInput, "\(error)")
         }
-        let deadline = MonotonicInstant.now() + .seconds(5)
+        let patience = Duration.seconds(5)
+        output.limit(SO_RCVTIMEO, to: patience)
+        // A limit for the whole line, for a program that writes byte by byte.
+        let end = MonotonicInstant.now() + patience
         var line: [UInt8] = []
-        while line.count < 256, !line.contains(UInt8(ascii: "\n")) {
-            var entry = pollfd(fd: output.number, events: Int16(POLLIN), revents: 0)
-            let left = deadline - MonotonicInstant.now()
-            guard left > .zero else { break }
-            let ready = poll(&entry, 1, Int32(clamping: left.wholeMillisecondsRoundedUp))
-            if ready < 0, errno == EINTR { continue }
-            guard ready > 0 else { break }
+        while line.count < 256, !line.contains(UInt8(ascii: "\n")), MonotonicInstant.now() < end {
             var part = [UInt8](repeating: 0, count: 256)
-            let count = output.read(into: &part)
+            let count = output.receive(into: &part)
             guard count > 0 else { break }
             line += part[..<count]
         }
