@@ -5,9 +5,9 @@ import KiiPushEmulator
 extension Console {
     /// - Parameter root: the common start of the app's paths, which text output leaves out.
     func show(_ activity: Activity, root: String) throws {
-        guard self.options.verbose || !activity.isDetail else { return }
-        guard !self.options.json else {
-            return try self.object("activity", activity.members(withBodies: self.options.verbose))
+        guard self.verbose || !activity.isDetail else { return }
+        guard !self.json else {
+            return try self.object("activity", activity.members(withBodies: self.verbose))
         }
         let text =
             switch activity.event {
@@ -52,7 +52,7 @@ extension Console {
             let count = message.installationCount
             words.append("-> \(count) \(count == 1 ? "installation" : "installations")")
         }
-        guard self.options.verbose else { return words.joined(separator: " ") }
+        guard self.verbose else { return words.joined(separator: " ") }
         var lines = [words.joined(separator: " ")]
         if let caller = request.caller { lines.append("             by \(caller.terminalSafe)") }
         if let body = request.shownBody { lines.append("             > \(body.text.escapingTerminalControls)") }

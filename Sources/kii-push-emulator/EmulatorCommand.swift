@@ -113,7 +113,7 @@ struct EmulatorCommand: ParsableCommand {
             await emulator.stop()
             throw error
         }
-        let view = console.options.quiet ? nil : try EmulatorView(emulator, on: console)
+        let view = console.quiet ? nil : try EmulatorView(emulator, on: console)
         let number = await signals.next()
         await emulator.stop()
         if await view?.hasEnded(within: .seconds(1)) ?? true { console.status("stopped") }

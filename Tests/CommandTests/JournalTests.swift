@@ -15,7 +15,7 @@ import Testing
         // `hasStandardOutput`: standard output is the journal too, so the view prints no second line, and the test's
         // own output stays clean.
         let view = RunView(
-            console: Console(.init()), installationID: "installation", notes: notes,
+            console: Console(), installationID: "installation", notes: notes,
             journal: Journal(path: journal.path, hasStandardOutput: true))
         let payload = #"{"msg":"secret words","appID":"a","sender":"s","topic":"alerts","objectScopeType":"APP"}"#
         let message = try ReceivedMessage(payload: Array(payload.utf8))

@@ -32,7 +32,7 @@ import Testing
         let filling = [UInt8](repeating: 10, count: 4096)
         while write(reader, filling, filling.count) > 0 {}
         let style = EventView.Style(
-            console: Console(.init(quiet: true)), filter: MessageFilter(), format: MessageFormat(argument: ""),
+            console: Console(quiet: true), filter: MessageFilter(), format: MessageFormat(argument: ""),
             recorder: try MessageRecorder(path))
         withExtendedLifetime(tool) {}
         return (style, reader)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.ownThreads) struct MetricsTests {
     private let tool: Tool
-    private let console = Console(.init(quiet: true))
+    private let console = Console(quiet: true)
 
     init() throws {
         self.tool = try Tool()

@@ -28,7 +28,7 @@ import Testing
         let message = ReplayedMessage(
             id: 1, receivedAt: .now(), received: try ReceivedMessage(payload: Array(#"{"sender":"u"}"#.utf8)))
         let outside = Hesitant()
-        let replay = Replay(outside, Console(.init(quiet: true)), speed: nil, jobs: 1)
+        let replay = Replay(outside, Console(quiet: true), speed: nil, jobs: 1)
         let answer = try await replay.answer(to: message)
         #expect(answer.verdict == .done(.newData))
         let deadlines = outside.deadlines.withLock { $0 }

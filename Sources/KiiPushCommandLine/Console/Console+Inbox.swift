@@ -1,7 +1,7 @@
 package import KiiPushCore
 
 extension Console {
-    package func tellZone() { if !self.options.json { self.status("> Times are \(Timestamp.now().localZone).") } }
+    package func tellZone() { if !self.json { self.status("> Times are \(Timestamp.now().localZone).") } }
 
     package func show(_ ledger: MessageLedger) throws {
         let rows = ledger.counts + [("unaccounted", ledger.unaccounted)]

@@ -3,7 +3,7 @@ package import KiiPushCore
 /// Lines while receiving: `-->` marks a message, `<--` its outcome, `!` trouble, and `>` a change of state.
 extension Console {
     package func show(_ message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp = .now()) throws {
-        guard !self.options.json else { return try self.object("message") { message.describe(context, in: &$0) } }
+        guard !self.json else { return try self.object("message") { message.describe(context, in: &$0) } }
         let text = MessageText(message)
         let kind = self.style(message.kind.text.padded(to: 14), .bold)
         let attempt = context.attempt > 1 ? "  " + self.style("attempt \(context.attempt)", .magenta) : ""
@@ -39,7 +39,7 @@ extension Console {
         at time: Timestamp
     ) throws {
         let elapsed = outcome?.elapsed ?? elapsed
-        guard self.options.json else {
+        guard self.json else {
             let word = self.style(verdict.word.padded(to: 14), verdict.style)
             let details = Self.details(verdict, elapsed, outcome)
             let agent = message.agent.map { "\($0)  " } ?? ""

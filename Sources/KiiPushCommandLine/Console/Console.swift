@@ -2,40 +2,30 @@ package import KiiPushCore
 
 /// The output of a command: data on standard output, everything else on standard error.
 package struct Console: Sendable {
-    package let options: Options
+    package let json: Bool
+    package let quiet: Bool
+    package let verbose: Bool
     package let style: TerminalStyle
     let statusStyle: TerminalStyle
     package let note: WaitingNote?
 
-    package struct Options: Sendable {
-        package var json = false
-        package var quiet = false
-        package var verbose = false
-        var color = ColorChoice.auto
-
-        package init(json: Bool = false, quiet: Bool = false, verbose: Bool = false, color: ColorChoice = .auto) {
-            self.json = json
-            self.quiet = quiet
-            self.verbose = verbose
-            self.color = color
-        }
-    }
-
-    package init(_ options: Options) {
-        self.options = options
-        self.style = TerminalStyle(choice: options.color, stream: .output)
-        self.statusStyle = TerminalStyle(choice: options.color, stream: .error)
-        self.note = WaitingNote(options)
+    package init(json: Bool = false, quiet: Bool = false, verbose: Bool = false, color: ColorChoice = .auto) {
+        self.json = json
+        self.quiet = quiet
+        self.verbose = verbose
+        self.style = TerminalStyle(choice: color, stream: .output)
+        self.statusStyle = TerminalStyle(choice: color, stream: .error)
+        self.note = json || quiet ? nil : WaitingNote()
     }
 
     /// Writes a line of data for people. Writes nothing with `--json`.
     package func line(_ text: String) throws {
-        guard !self.options.json else { return }
+        guard !self.json else { return }
         self.note?.erase()
         try StandardStream.output.write(text + "\n")
     }
 
-    package func result(_ text: String) throws { if !self.options.quiet { try self.line(text) } }
+    package func result(_ text: String) throws { if !self.quiet { try self.line(text) } }
 
     package func object(_ type: String, _ members: [(String, JSONValue)]) throws {
         try self.object(type) { $0.add(members) }
@@ -46,7 +36,7 @@ package struct Console: Sendable {
     }
 
     package func object(_ type: String, _ write: (inout JSONObjectWriter) -> Void) throws {
-        guard self.options.json else { return }
+        guard self.json else { return }
         var bytes = EventLine.bytes(type, write)
         // The usual case: printable ASCII cannot control a terminal.
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else {
@@ -58,14 +48,14 @@ package struct Console: Sendable {
     }
 
     /// Writes progress to standard error, unless `--quiet`.
-    package func status(_ text: String) { if !self.options.quiet { self.error(text) } }
+    package func status(_ text: String) { if !self.quiet { self.error(text) } }
 
     /// Writes the state of a connection to standard error, unless `--quiet` or `--json`.
-    package func state(_ text: String) { if !self.options.json { self.status(text) } }
+    package func state(_ text: String) { if !self.json { self.status(text) } }
 
     /// Writes trouble to standard error, even with `--quiet`, unless `--json`.
-    package func trouble(_ text: String) { if !self.options.json { self.error(text) } }
-    package func detail(_ text: String) { if self.options.verbose { self.error(self.statusStyle(text, .dim)) } }
+    package func trouble(_ text: String) { if !self.json { self.error(text) } }
+    package func detail(_ text: String) { if self.verbose { self.error(self.statusStyle(text, .dim)) } }
 
     package func warning(_ text: String) { self.error("\(self.statusStyle("warning:", .yellow)) \(text)") }
 

@@ -7,6 +7,6 @@ package struct OutputOptions: ParsableArguments {
     package init() {}
 
     package var console: Console {
-        Console(Console.Options(json: self.json, quiet: self.quiet, verbose: self.verbose, color: self.color))
+        Console(json: self.json, quiet: self.quiet, verbose: self.verbose, color: self.color)
     }
 }

@@ -10,11 +10,9 @@ package final class WaitingNote: Sendable {
 
     private let state = Locked(State())
 
-    /// `nil` with `--json` or `--quiet`, or if standard error is no terminal that can erase a line.
-    package init?(_ options: Console.Options) {
-        guard !options.json, !options.quiet, StandardStream.error.isTerminal,
-            EnvironmentVariable.terminal.value != "dumb"
-        else { return nil }
+    /// `nil` if standard error is no terminal that can erase a line.
+    init?() {
+        guard StandardStream.error.isTerminal, EnvironmentVariable.terminal.value != "dumb" else { return nil }
     }
 
     func erase() {

@@ -121,7 +121,7 @@ package struct EventView {
         let elapsed = open.map { ContinuousClock.now - $0.since }
         let isWritten = self.write(event, elapsed, note)
         // If the journal gets standard output too, one entry is enough: the entry with fields.
-        if isWritten, self.journal?.hasStandardOutput == true, !self.style.console.options.json { return }
+        if isWritten, self.journal?.hasStandardOutput == true, !self.style.console.json { return }
         guard let format = self.style.format else {
             return try self.style.console.show(event, after: elapsed, outcome: note?.outcome, of: message.agent)
         }

@@ -46,7 +46,7 @@ struct InstallUnitCommand: ParsableCommand {
         try StandardStream.output.write("\(path)\(isNew ? "" : " is as it should be")\n")
         let isHidden = ["/home/", "/root/", "/run/user/", "/tmp/"].contains { unit.program.hasPrefix($0) }
         if kind == .system, isHidden {
-            Console(.init()).warning("the service does not see \(unit.program); install it in /usr/local/bin")
+            Console().warning("the service does not see \(unit.program); install it in /usr/local/bin")
         }
         let missing = kind == .system ? [UnitFile.configuration, UnitFile.credentials].filter(Self.isMissing) : []
         let files = missing.joined(separator: " and ")
