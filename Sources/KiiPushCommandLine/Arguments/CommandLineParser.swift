@@ -24,7 +24,7 @@ struct CommandLineParser {
         // `--help` after a known command shows its help, even if the rest of the command line is wrong.
         let isAsked = rest.prefix { $0 != "--" }.contains { $0 == "-h" || $0 == "--help" }
         if isAsked || (words.isEmpty && command.isGroup) {
-            return .show(HelpText(command: command, width: self.width).text)
+            return .show(command.help(width: self.width))
         }
         guard command.configuration.subcommands.isEmpty else {
             let names = command.subcommands.map(\.name).joined(separator: ", ")

@@ -1,52 +1,42 @@
-package struct HelpText {
-    package let command: CommandDescription
-    /// The most columns of a line, from 40 to 100.
-    package let width: Int
-
-    package init(command: CommandDescription, width: Int) {
-        self.command = command
-        self.width = width
-    }
-
-    package var text: String {
-        let configuration = self.command.configuration
-        var sections = [wrapped(configuration.abstract, width: self.width)]
+extension CommandDescription {
+    /// The page of the command.
+    ///
+    /// - Parameter width: the most columns of a line, from 40 to 100.
+    package func help(width: Int) -> String {
+        let configuration = self.configuration
+        var sections = [wrapped(configuration.abstract, width: width)]
         if !configuration.examples.isEmpty {
             let lines = configuration.examples.map { "  # \($0.purpose)\n  \($0.line)" }
             sections.append("Examples:\n" + lines.joined(separator: "\n"))
         }
-        sections += configuration.discussion.map { wrapped($0, width: self.width) }
-        sections.append("Usage: \(self.command.usage)")
-        if self.command.isGroup { sections += self.subcommands }
-        sections += self.command.sections.map { title, arguments in
-            "\(title):\n" + self.columns(arguments.map { ($0.label, $0.helpWithDefault) })
+        sections += configuration.discussion.map { wrapped($0, width: width) }
+        sections.append("Usage: \(self.usage)")
+        if self.isGroup { sections += self.groupsOfSubcommands(width: width) }
+        sections += self.sections.map { title, arguments in
+            "\(title):\n" + table(arguments.map { ($0.label, $0.helpWithDefault) }, width: width)
         }
-        if !self.command.isGroup {
-            sections.append("Exit codes:\n" + self.columns(self.command.exitCodes.map(\.row)))
-        }
+        if !self.isGroup { sections.append("Exit codes:\n" + table(self.exitCodes.map(\.row), width: width)) }
         if !configuration.environment.isEmpty {
-            sections.append("Environment:\n" + self.columns(configuration.environment.map(\.row)))
+            sections.append("Environment:\n" + table(configuration.environment.map(\.row), width: width))
         }
-        if self.command.isGroup {
-            let topics = self.command.topics.joined(separator: ", ")
-            let others = topics.isEmpty ? "" : "; '\(self.command.words[0]) help TOPIC' too: \(topics)"
-            sections.append(wrapped("'\(self.command.path) COMMAND --help' tells more\(others).", width: self.width))
+        if self.isGroup {
+            let topics = self.topics.joined(separator: ", ")
+            let others = topics.isEmpty ? "" : "; '\(self.words[0]) help TOPIC' too: \(topics)"
+            sections.append(wrapped("'\(self.path) COMMAND --help' tells more\(others).", width: width))
         }
         return sections.joined(separator: "\n\n") + "\n"
     }
 
-    private var subcommands: [String] {
-        let all = self.command.subcommands
-        let groups = self.command.configuration.groups
+    private func groupsOfSubcommands(width: Int) -> [String] {
+        let all = self.subcommands
+        let groups = self.configuration.groups
         let column = (all.map(\.name.displayWidth).max() ?? 0) + 2
         return (groups.isEmpty ? [("Commands", all.map(\.name))] : groups).compactMap { title, names in
             let rows = all.filter { names.contains($0.name) }.map { ($0.name, $0.configuration.abstract) }
             guard !rows.isEmpty else { return nil }
-            return "\(title):\n" + table(rows, width: self.width, column: column)
+            return "\(title):\n" + table(rows, width: width, column: column)
         }
     }
-
-    private func columns(_ rows: [(String, String)]) -> String { table(rows, width: self.width) }
 }
 
 /// Two columns within `width`. After a label that is too wide, the text begins on the next line.

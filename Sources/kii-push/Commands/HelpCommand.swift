@@ -61,7 +61,7 @@ enum HelpPage {
 
     func text(width: Int) -> String {
         switch self {
-        case .command(let command): HelpText(command: command, width: width).text
+        case .command(let command): command.help(width: width)
         case .topic(let topic): topic.text(width)
         }
     }
