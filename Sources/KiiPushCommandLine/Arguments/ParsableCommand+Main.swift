@@ -43,10 +43,10 @@ extension ParsableCommand {
             switch try CommandLineParser(root: Self.self, width: StandardStream.output.textWidth()).parse(words) {
             case .show(let text): try StandardStream.output.write(text)
             case .run(let command):
-                try DescriptorLimit.check()
+                try Self.checkDescriptorLimit()
                 try await command.run()
             case .pass(let program, let words):
-                try DescriptorLimit.check()
+                try Self.checkDescriptorLimit()
                 try program.run(words)
             }
             return .success
@@ -55,6 +55,19 @@ extension ParsableCommand {
         } catch {
             return Self.report(error, words)
         }
+    }
+
+    /// - Throws: ``CommandFailure`` with exit 75 if the limit of open files is too low.
+    private static func checkDescriptorLimit() throws {
+        // The fewest with which a command runs. Swift's runtime ends the process if it gets none for waiting or sleeping.
+        let least: rlim_t = 64
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < least else {
+            return
+        }
+        throw CommandFailure(
+            .temporary, "it may have \(limit.rlim_cur) files open, and needs \(least)",
+            hint: "raise the limit: 'ulimit -n 1024', LimitNOFILE= in a unit, '--ulimit nofile=1024' of a container")
     }
 
     @discardableResult

@@ -117,7 +117,7 @@ struct PrincipalOptions: ParsableArguments {
     }
 
     func password() throws -> Setting<Secret>? {
-        if let path = self.passwordFile { return Setting(try SecretFile.read(path), .option("--password-file")) }
+        if let path = self.passwordFile { return Setting(try Secret.read(path), .option("--password-file")) }
         guard self.passwordStdin else { return nil }
         let line = try InputFile.firstLineOfStandardInput()
         guard !line.isEmpty else {

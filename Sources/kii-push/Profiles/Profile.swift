@@ -17,7 +17,7 @@ struct Profile: Sendable {
     init(_ options: ProfileOptions, isReplacing: Bool = false) throws {
         try self.init(named: options.profile, configurationFile: options.config, isReplacing: isReplacing)
         if let path = options.appKeyFile {
-            self.credentials.appKey = Setting(try SecretFile.read(path), .option("--app-key-file"))
+            self.credentials.appKey = Setting(try Secret.read(path), .option("--app-key-file"))
         }
     }
 
@@ -152,8 +152,8 @@ struct Profile: Sendable {
     var option: String { self.location.option }
 }
 
-enum SecretFile {
-    /// Returns the content without line ends at its end.
+extension Secret {
+    /// The content of a private file without line ends at its end.
     ///
     /// - Throws: ``FileError``, for example if other users can read the file; ``CommandFailure`` with exit 66 without a
     ///   file, and 78 for an empty file.
