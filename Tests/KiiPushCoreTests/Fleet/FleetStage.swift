@@ -172,6 +172,7 @@ struct RunningGateway: Sendable {
     @discardableResult
     func first(where isWanted: (FleetEvent) -> Bool) async throws -> FleetEvent {
         for await event in self.events where isWanted(event) { return event }
+        try await self.receiving.value
         throw TestFailure("the gateway ended before what was waited for")
     }
 

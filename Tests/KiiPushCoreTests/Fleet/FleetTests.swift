@@ -359,9 +359,10 @@ import Testing
     @Test func aGatewayThatIsDrainedHandsOverAll() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(4)
-            let first = try stage.begin("first", lease: .seconds(5))
+            // Long enough that a busy machine renews the lease in time: a gateway whose lease is over ends.
+            let first = try stage.begin("first", lease: .seconds(15))
             try await first.waitForShards(1024)
-            let second = try stage.begin("second", lease: .seconds(5))
+            let second = try stage.begin("second", lease: .seconds(15))
             try await second.waitForShards(512)
             #expect(try await stage.fleet.drain(gateway: "first"))
             #expect(try await !stage.fleet.drain(gateway: "nobody"))

@@ -18,8 +18,8 @@ import Testing
     @Test func deadLettersAreTriedAgainByWhoeverHasThem() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(6)
-            let first = try stage.begin("first", lease: .seconds(5))
-            let second = try stage.begin("second", lease: .seconds(5))
+            let first = try stage.begin("first", lease: .seconds(15))
+            let second = try stage.begin("second", lease: .seconds(15))
             try await second.waitForShards(512)
             try await stage.waitForSubscriptions(of: 6)
             try await stage.send(1...4)
