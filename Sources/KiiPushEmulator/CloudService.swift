@@ -2,12 +2,12 @@ import KiiPushCore
 
 final class CloudService: Sendable {
     private struct Core {
-        var cloud: EmulatedCloud
+        let cloud: EmulatedCloud
         let store: StateStore
         var connected: [String: InstallationConnection] = [:]
 
         /// If the changes cannot be written, reads the stored state again and answers 503.
-        mutating func respond(to request: IncomingRequest) -> EmulatedCloud.Reply {
+        func respond(to request: IncomingRequest) -> EmulatedCloud.Reply {
             let reply = self.cloud.respond(to: request, now: .now())
             do throws(EmulatorError) {
                 try self.store.apply(reply.effects.changes)
@@ -32,8 +32,8 @@ final class CloudService: Sendable {
     private let faultNews: PollThread<FaultNews>
 
     init(
-        cloud: EmulatedCloud, store: sending StateStore, broker: Broker, publisher: Publisher, delayed: DelayedReplies,
-        faultNews: PollThread<FaultNews>, activity: ActivityLog, receivers: Receivers
+        cloud: sending EmulatedCloud, store: sending StateStore, broker: Broker, publisher: Publisher,
+        delayed: DelayedReplies, faultNews: PollThread<FaultNews>, activity: ActivityLog, receivers: Receivers
     ) {
         self.core = Locked(Core(cloud: cloud, store: store))
         self.activity = activity

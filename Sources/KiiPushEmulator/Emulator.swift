@@ -325,7 +325,7 @@ extension Emulator {
                 app: self.stored.app, brokerPorts: configuration.advertisedBrokerPorts ?? ports.broker,
                 isStrict: configuration.strict, baseURL: ports.baseURL, httpsBaseURL: ports.httpsBaseURL,
                 pageToken: Secret(identifiers.secret(43)), hasFaultProxy: configuration.faultProxy)
-            var cloud = EmulatedCloud(
+            let cloud = EmulatedCloud(
                 settings: settings,
                 app: AppSettings(
                     endpointDelay: configuration.endpointDelay, mqttTTL: configuration.mqttTTL,

@@ -1,8 +1,7 @@
 package import KiiPushCore
 
-/// The emulated cloud as a value: state and a request go in, an answer and its effects come out. It uses no clock,
-/// socket or file.
-package struct EmulatedCloud: Sendable {
+/// The emulated cloud: a request goes in, an answer and its effects come out. It uses no clock, socket or file.
+package final class EmulatedCloud {
     package struct Settings: Sendable {
         package var app: AppIdentity
         package var brokerPorts: BrokerPorts
@@ -84,7 +83,7 @@ package struct EmulatedCloud: Sendable {
     }
 
     /// Applies the effects in memory. Call this when the changes are on disk.
-    package mutating func commit(_ effects: Effects) {
+    package func commit(_ effects: Effects) {
         if effects.isReset {
             self.removeFaults()
             self.messages.removeAll()
@@ -95,7 +94,7 @@ package struct EmulatedCloud: Sendable {
 
     /// Handlers check everything before they change anything, so a refused request changes no stored data. Call
     /// ``commit(_:)`` when the changes are on disk.
-    package mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
+    package func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
         (self.effects, self.caller) = (Effects(), nil)
         var delay = Duration.zero
         let response: HTTPResponse?
@@ -111,7 +110,7 @@ package struct EmulatedCloud: Sendable {
     }
 
     /// Faults, the request limit and a disabled app do not affect requests to `/__kii`, which configure them.
-    private mutating func admit(
+    private func admit(
         _ request: IncomingRequest, now: Timestamp, delay: inout Duration
     ) throws(KiiFailure) -> HTTPResponse? {
         guard !request.isBodyTooLarge else { throw .bodyTooLarge(limit: HTTPServer.maximumBodyBytes) }
@@ -130,13 +129,13 @@ package struct EmulatedCloud: Sendable {
         return answer.response
     }
 
-    private mutating func execute(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    private func execute(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         if let limit = self.app.requestLimit { try self.requestWindow.count(limit, now: call.now) }
         if self.app.isDisabled { throw .appDisabled }
         return try self.dispatch(call)
     }
 
-    private mutating func dispatch(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    private func dispatch(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var call = call
         let route: Route
         (route, call.parameters) = try RouteTable.match(
@@ -144,7 +143,7 @@ package struct EmulatedCloud: Sendable {
         call.caller = try self.authenticate(call, need: route.need)
         self.caller = call.caller
         if call.isControl { try route.checkQuery(call.target) }
-        return try route.handler(&self, call)
+        return try route.handler(self)(call)
     }
 }
 

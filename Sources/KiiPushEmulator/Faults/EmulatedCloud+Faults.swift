@@ -20,11 +20,11 @@ package enum FaultNews: Sendable {
 extension EmulatedCloud {
     private static let maximumFaults = 1000
 
-    func showFaults() -> HTTPResponse {
+    func showFaults(_ call: CloudCall) -> HTTPResponse {
         .json(200, nil, .object([("faults", JSONValue(self.faults.map { $0.json }))] + self.faultSteps))
     }
 
-    mutating func addFault(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func addFault(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try ControlBody(call)
         guard body["script"] == nil else { return try self.play(body, now: call.now) }
         guard self.faults.count < EmulatedCloud.maximumFaults else {
@@ -35,12 +35,14 @@ extension EmulatedCloud {
         return .json(201, nil, fault.json)
     }
 
-    mutating func removeFaults() {
+    func deleteFaults(_ call: CloudCall) { self.removeFaults() }
+
+    func removeFaults() {
         self.faults = []
         self.script.end()
     }
 
-    mutating func takeFault(_ call: CloudCall) -> Fault? {
+    func takeFault(_ call: CloudCall) -> Fault? {
         let (method, path) = (call.request.meantMethod, call.target.path)
         var fault: Fault?
         if let index = self.faults.firstIndex(where: { $0.requests.meets(method: method, path: path) }) {
@@ -51,7 +53,7 @@ extension EmulatedCloud {
         return fault ?? answer.map { Fault($0) }
     }
 
-    private mutating func play(_ body: ControlBody, now: Timestamp) throws(KiiFailure) -> HTTPResponse {
+    private func play(_ body: ControlBody, now: Timestamp) throws(KiiFailure) -> HTTPResponse {
         try body.object(["script"])
         let text = try body["script"]?.nonEmptyText() ?? ""
         let script: FaultScript
@@ -71,7 +73,7 @@ extension EmulatedCloud {
 
     /// Returns the action to carry out now (each action once), the number of the script, and the time at which the
     /// script next changes by itself.
-    package mutating func advanceFaults(
+    package func advanceFaults(
         _ news: [FaultNews], now: Timestamp
     ) -> (task: FaultTask?, script: Int, due: Timestamp?) {
         for item in news {

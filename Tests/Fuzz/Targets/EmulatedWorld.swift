@@ -27,14 +27,18 @@ enum EmulatedWorld {
         return rows
     }()
 
-    static let cloud: EmulatedCloud = {
+    static var cloud: EmulatedCloud {
+        let identifiers = Identifiers(generator: CountingGenerator())
+        return EmulatedCloud(settings: Self.settings, state: Self.state, identifiers: identifiers)
+    }
+
+    private static let state: CloudState = {
         var state = CloudState()
         for (table, key, text) in Self.stored {
             let isTaken = state.load(table: table, value: Self.value(text))
             precondition(isTaken, "the row \(table) \(key) is no such record")
         }
-        let identifiers = Identifiers(generator: CountingGenerator())
-        return EmulatedCloud(settings: Self.settings, state: state, identifiers: identifiers)
+        return state
     }()
 
     /// Requests whose answers together show everything that is stored.

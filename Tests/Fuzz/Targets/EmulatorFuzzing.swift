@@ -43,7 +43,7 @@ private struct EmulatorRun {
     let secrets: [[UInt8]]
     private(set) var claims = Claims()
     private(set) var statuses: [Int] = []
-    private var cloud = EmulatedWorld.cloud
+    private let cloud = EmulatedWorld.cloud
     private var rows = EmulatedWorld.rows
     private var hasChanged = false
     /// Whether the input ordered a fault. Then an answer may be missing or wrong.
@@ -143,7 +143,6 @@ private struct EmulatorRun {
 
 extension EmulatedCloud {
     fileprivate func response(to request: IncomingRequest, now: Timestamp) -> [UInt8]? {
-        var copy = self
-        return copy.respond(to: request, now: now).response?.body
+        self.respond(to: request, now: now).response?.body
     }
 }

@@ -8,7 +8,7 @@ import Testing
 struct CloudHarness {
     static let start = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
 
-    var cloud: EmulatedCloud
+    let cloud: EmulatedCloud
     var now = CloudHarness.start
     let app: AppIdentity
     /// The changes that the cloud would write to disk.

@@ -3,7 +3,7 @@ import KiiPushCore
 extension Route {
     /// Messages come in pages, oldest first. Each other list is complete and ordered by ID or path.
     static let inspection: [Route] = [
-        .control("GET", "principals") { cloud, _ in cloud.showPrincipals() },
+        .control("GET", "principals", EmulatedCloud.showPrincipals),
         .list("installations") { cloud in cloud.installationList() },
         .list("topics") { cloud in
             cloud.state.topics.byKey { record in
@@ -21,14 +21,12 @@ extension Route {
                     ["creator": record.creator?.text, "objects": cloud.state.objectCount(in: record.bucket)])
             }
         },
-        .control("GET", "messages", query: ["after", "limit"]) { cloud, call throws(KiiFailure) in
-            try cloud.showMessages(call)
-        },
-        .control("GET", "messages/{id}") { cloud, call throws(KiiFailure) in try cloud.showMessage(call) },
+        .control("GET", "messages", query: ["after", "limit"], EmulatedCloud.showMessages),
+        .control("GET", "messages/{id}", EmulatedCloud.showMessage),
     ]
 
     private static func list(_ name: String, _ elements: @escaping @Sendable (EmulatedCloud) -> JSONValue) -> Route {
-        .control("GET", name) { cloud, _ in .json(200, nil, .object([(name, elements(cloud))])) }
+        .control("GET", name) { cloud in { _ in .json(200, nil, .object([(name, elements(cloud))])) } }
     }
 }
 
@@ -40,7 +38,7 @@ extension EmulatedCloud {
         return target.fields(app: self.appID) + JSONMembers(all: own) + [subscribers]
     }
 
-    fileprivate func showPrincipals() -> HTTPResponse {
+    fileprivate func showPrincipals(_ call: CloudCall) -> HTTPResponse {
         let users = self.state.users.byKey { user in
             JSONMembers(present: [
                 "userID": user.id, "loginName": user.attributes.present("loginName"),

@@ -35,12 +35,12 @@ extension EmulatedCloud {
         return bucket
     }
 
-    mutating func ensure(_ bucket: Bucket, _ call: CloudCall) {
+    func ensure(_ bucket: Bucket, _ call: CloudCall) {
         guard self.state.buckets[bucket.path] == nil else { return }
         self.state.save(BucketRecord(bucket: bucket, creator: call.caller))
     }
 
-    mutating func createBucket(_ call: CloudCall) throws(KiiFailure) {
+    func createBucket(_ call: CloudCall) throws(KiiFailure) {
         let bucket = try self.writableBucket(call)
         let body = try call.request.body.isEmpty ? [:] : call.object(of: "BucketCreationRequest")
         guard try body.text("bucketType") ?? bucket.type == bucket.type else {
@@ -65,7 +65,7 @@ extension EmulatedCloud {
     }
 
     /// Subscribers get one push about the bucket, but none about its objects. The subscriptions are deleted too.
-    mutating func deleteBucket(_ call: CloudCall) throws(KiiFailure) {
+    func deleteBucket(_ call: CloudCall) throws(KiiFailure) {
         let bucket = try self.writableBucket(call)
         let record = try self.existing(bucket)
         let mayDrop = bucket.scope != .app || call.caller == .admin || call.caller == record.creator

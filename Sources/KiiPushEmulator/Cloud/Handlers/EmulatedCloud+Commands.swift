@@ -4,14 +4,10 @@ extension Route {
     private static let commandsOfTarget = "targets/{target}/commands"
 
     static let commands: [Route] = [
-        Route("POST", commandsOfTarget) { cloud, call throws(KiiFailure) in try cloud.sendCommand(call) },
-        Route("GET", commandsOfTarget) { cloud, call throws(KiiFailure) in try cloud.listCommands(call) },
-        Route("GET", "\(commandsOfTarget)/{command}") { cloud, call throws(KiiFailure) in
-            .json(200, nil, .object(try cloud.command(call).description))
-        },
-        Route("PUT", "\(commandsOfTarget)/{command}/action-results") { cloud, call throws(KiiFailure) in
-            try cloud.takeResults(call)
-        },
+        Route("POST", commandsOfTarget, EmulatedCloud.sendCommand),
+        Route("GET", commandsOfTarget, EmulatedCloud.listCommands),
+        Route("GET", "\(commandsOfTarget)/{command}", EmulatedCloud.showCommand),
+        Route("PUT", "\(commandsOfTarget)/{command}/action-results", EmulatedCloud.takeResults),
     ]
 }
 
@@ -21,7 +17,7 @@ extension EmulatedCloud {
     private static let commandsPerPage = 200
     private static let bytesPerPage = 1 << 20
 
-    mutating func sendCommand(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func sendCommand(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let thing = try self.target(call)
         let body = try call.object(of: "CommandCreationRequest")
         let request = try self.checkedCommand(body, to: thing, call)
@@ -99,7 +95,11 @@ extension EmulatedCloud {
         return .json(200, nil, answer)
     }
 
-    mutating func takeResults(_ call: CloudCall) throws(KiiFailure) {
+    func showCommand(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        .json(200, nil, .object(try self.command(call).description))
+    }
+
+    func takeResults(_ call: CloudCall) throws(KiiFailure) {
         var command = try self.command(call)
         let body = try call.object(of: "CommandResultsUpdateRequest")
         guard command.take(results: body["actionResults"], now: call.now) else {
@@ -134,7 +134,7 @@ extension EmulatedCloud {
         return thing
     }
 
-    fileprivate func command(_ call: CloudCall) throws(KiiFailure) -> CommandRecord {
+    private func command(_ call: CloudCall) throws(KiiFailure) -> CommandRecord {
         let thing = try self.target(call)
         guard let command = self.state.commands[call["command"]], command.thingID == thing.id else {
             throw KiiFailure(404, "COMMAND_NOT_FOUND", "The command was not found.")

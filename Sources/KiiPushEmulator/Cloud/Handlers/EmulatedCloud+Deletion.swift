@@ -2,8 +2,8 @@ import KiiPushCore
 
 extension Route {
     static let deletions: [Route] = [
-        Route("DELETE", "users/{user}") { cloud, call throws(KiiFailure) in try cloud.deleteUser(call) },
-        Route("DELETE", "things/{thing}") { cloud, call throws(KiiFailure) in try cloud.deleteThing(call) },
+        Route("DELETE", "users/{user}", EmulatedCloud.deleteUser),
+        Route("DELETE", "things/{thing}", EmulatedCloud.deleteThing),
     ]
 }
 
@@ -12,14 +12,14 @@ extension Route {
 ///
 /// - Source: Kii's guides on deleting users and things; live tests of thing-node and of Kii's client for Java.
 extension EmulatedCloud {
-    mutating func deleteUser(_ call: CloudCall) throws(KiiFailure) {
+    func deleteUser(_ call: CloudCall) throws(KiiFailure) {
         let user = try self.user(call)
         try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may delete the account.")
         self.revokeAccess(.user(user.id))
         self.state.remove(user)
     }
 
-    mutating func deleteThing(_ call: CloudCall) throws(KiiFailure) {
+    func deleteThing(_ call: CloudCall) throws(KiiFailure) {
         let thing = try self.thing(call)
         let mayAct = self.mayAct(call.caller, for: .thing(thing.id))
         try self.require(mayAct, call, "Only the thing and its owners may delete it.")
@@ -27,7 +27,7 @@ extension EmulatedCloud {
         self.state.remove(thing)
     }
 
-    private mutating func revokeAccess(_ principal: Principal) {
+    private func revokeAccess(_ principal: Principal) {
         self.effects.revocations += self.state.installations(of: principal).compactMap { $0.credential?.username }
     }
 }

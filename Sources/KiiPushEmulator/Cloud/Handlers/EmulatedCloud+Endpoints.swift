@@ -3,7 +3,7 @@ import KiiPushCore
 extension EmulatedCloud {
     /// A `503` has the waiting time twice, as a header field and as a member, since some clients read only one of
     /// them.
-    mutating func showEndpoint(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func showEndpoint(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.installation(call)
         guard record.credential != nil else { throw .endpointNotFound }
         let ready = record.createdAt + self.app.endpointDelay
@@ -18,7 +18,7 @@ extension EmulatedCloud {
 
     /// An endpoint's lifetime begins with the first request for the endpoint. After its end, the next request creates a
     /// new topic and new credentials.
-    mutating func handOutEndpoint(
+    func handOutEndpoint(
         of record: InstallationRecord, now: Timestamp
     ) throws(KiiFailure) -> (JSONMembers, seconds: Int64) {
         var record = record
@@ -44,7 +44,7 @@ extension EmulatedCloud {
         return (endpoint + webSockets, seconds)
     }
 
-    mutating func renewEndpoint(of record: InstallationRecord) -> InstallationRecord {
+    func renewEndpoint(of record: InstallationRecord) -> InstallationRecord {
         var renewed = record
         if let former = record.credential { self.effects.revocations.append(former.username) }
         renewed.credential = self.newBrokerCredential()
@@ -55,7 +55,7 @@ extension EmulatedCloud {
 
     /// The lengths fit the smallest buffers of known clients, those of Kii's C SDK ebisu: 63 bytes for each text, 127
     /// for the password.
-    mutating func newBrokerCredential() -> BrokerCredential {
+    func newBrokerCredential() -> BrokerCredential {
         BrokerCredential(username: self.identifiers.secret(24), password: Secret(self.identifiers.secret(32)))
     }
 }

@@ -2,22 +2,16 @@ import KiiPushCore
 
 extension Route {
     static let groups: [Route] = [
-        Route("POST", "groups") { cloud, call throws(KiiFailure) in try cloud.createGroup(call) },
-        Route("GET", "groups") { cloud, call throws(KiiFailure) in try cloud.listGroups(call) },
-        Route("PUT", "groups/{group}") { cloud, call throws(KiiFailure) in try cloud.createNamedGroup(call) },
-        Route("GET", "groups/{group}") { cloud, call throws(KiiFailure) in
-            .json(200, "GroupRetrievalResponse", .object(try cloud.group(id: call["group"]).description))
-        },
-        Route("DELETE", "groups/{group}") { cloud, call throws(KiiFailure) in
-            cloud.state.remove(try cloud.managedGroup(call))
-        },
-        Route("PUT", "groups/{group}/name") { cloud, call throws(KiiFailure) in try cloud.renameGroup(call) },
-        Route("PUT", "groups/{group}/owner") { cloud, call throws(KiiFailure) in try cloud.changeGroupOwner(call) },
-        Route("GET", "groups/{group}/members") { cloud, call throws(KiiFailure) in try cloud.listMembers(call) },
-        Route("PUT", "groups/{group}/members/{user}") { cloud, call throws(KiiFailure) in try cloud.addMember(call) },
-        Route("DELETE", "groups/{group}/members/{user}") { cloud, call throws(KiiFailure) in
-            try cloud.removeMember(call)
-        },
+        Route("POST", "groups", EmulatedCloud.createGroup),
+        Route("GET", "groups", EmulatedCloud.listGroups),
+        Route("PUT", "groups/{group}", EmulatedCloud.createNamedGroup),
+        Route("GET", "groups/{group}", EmulatedCloud.showGroup),
+        Route("DELETE", "groups/{group}", EmulatedCloud.deleteGroup),
+        Route("PUT", "groups/{group}/name", EmulatedCloud.renameGroup),
+        Route("PUT", "groups/{group}/owner", EmulatedCloud.changeGroupOwner),
+        Route("GET", "groups/{group}/members", EmulatedCloud.listMembers),
+        Route("PUT", "groups/{group}/members/{user}", EmulatedCloud.addMember),
+        Route("DELETE", "groups/{group}/members/{user}", EmulatedCloud.removeMember),
     ]
 }
 
@@ -25,7 +19,9 @@ extension Route {
 extension EmulatedCloud {
     private static let nameLengths = 1...190
 
-    mutating func createNamedGroup(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func createGroup(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse { try self.createGroup(id: nil, call) }
+
+    func createNamedGroup(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         try self.requireMayCreateGroup(call)
         let id = call["group"]
         guard self.state.groups[id] == nil else {
@@ -39,7 +35,7 @@ extension EmulatedCloud {
     }
 
     /// The owner may be another user than the caller, as in a live test of Kii's client for Java.
-    mutating func createGroup(id: String? = nil, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    private func createGroup(id: String?, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         try self.requireMayCreateGroup(call)
         let body = try call.object(of: "GroupCreationRequest")
         let name = try self.checkedGroupName(body.neededText("name"))
@@ -79,7 +75,13 @@ extension EmulatedCloud {
         return .json(200, "GroupsRetrievalResponse", ["groups": JSONValue(list)])
     }
 
-    mutating func renameGroup(_ call: CloudCall) throws(KiiFailure) {
+    func showGroup(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        .json(200, "GroupRetrievalResponse", .object(try self.group(id: call["group"]).description))
+    }
+
+    func deleteGroup(_ call: CloudCall) throws(KiiFailure) { self.state.remove(try self.managedGroup(call)) }
+
+    func renameGroup(_ call: CloudCall) throws(KiiFailure) {
         var group = try self.managedGroup(call)
         guard call.mediaType == "text/plain" else { throw .mediaType(["text/plain"]) }
         guard let name = String(validating: call.request.body, as: UTF8.self) else {
@@ -98,7 +100,7 @@ extension EmulatedCloud {
     }
 
     /// The new owner becomes a member. The former owner stays a member.
-    mutating func changeGroupOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func changeGroupOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var group = try self.managedGroup(call)
         let owner = try self.user(id: call.object(of: "GroupOwnerChangeRequest").neededText("owner"))
         group.owner = owner.id
@@ -112,7 +114,7 @@ extension EmulatedCloud {
         return .json(200, "MembersRetrievalResponse", ["members": JSONValue(members)])
     }
 
-    mutating func addMember(_ call: CloudCall) throws(KiiFailure) {
+    func addMember(_ call: CloudCall) throws(KiiFailure) {
         var group = try self.managedGroup(call)
         group.members.insert(try self.user(call).id)
         self.state.save(group)
@@ -120,7 +122,7 @@ extension EmulatedCloud {
 
     /// An owner who leaves still owns the group. The former member's subscriptions in the group remain, but get no
     /// messages without the right to subscribe.
-    mutating func removeMember(_ call: CloudCall) throws(KiiFailure) {
+    func removeMember(_ call: CloudCall) throws(KiiFailure) {
         var group = try self.group(id: call["group"])
         let user = try self.user(call)
         let mayRemove = call.caller == .user(user.id) || self.mayManage(call.caller, group)

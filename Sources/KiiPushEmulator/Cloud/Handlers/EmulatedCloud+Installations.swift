@@ -2,22 +2,16 @@ import KiiPushCore
 
 extension Route {
     static let installations: [Route] = [
-        Route("POST", "installations") { cloud, call throws(KiiFailure) in try cloud.createInstallation(call) },
-        Route("GET", "installations") { cloud, call throws(KiiFailure) in try cloud.listInstallations(call) },
-        Route("GET", "installations/{installation}") { cloud, call throws(KiiFailure) in
-            .json(200, "InstallationRetrievalResponse", .object(try cloud.installation(call).description))
-        },
-        Route("DELETE", "installations/{installation}") { cloud, call throws(KiiFailure) in
-            try cloud.deleteInstallation(call)
-        },
-        Route("GET", "installations/{installation}/mqtt-endpoint") { cloud, call throws(KiiFailure) in
-            try cloud.showEndpoint(call)
-        },
+        Route("POST", "installations", EmulatedCloud.createInstallation),
+        Route("GET", "installations", EmulatedCloud.listInstallations),
+        Route("GET", "installations/{installation}", EmulatedCloud.showInstallation),
+        Route("DELETE", "installations/{installation}", EmulatedCloud.deleteInstallation),
+        Route("GET", "installations/{installation}/mqtt-endpoint", EmulatedCloud.showEndpoint),
     ]
 }
 
 extension EmulatedCloud {
-    mutating func createInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func createInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try call.object(of: "InstallationCreationRequest")
         // One of Kii's clients sends `installationType` in a live test.
         let type = (body["deviceType"] ?? body["installationType"])?.string
@@ -52,7 +46,7 @@ extension EmulatedCloud {
             fields: [self.location("installations/\(record.id)", call)])
     }
 
-    mutating func newInstallation(
+    func newInstallation(
         _ deviceType: InstallationRecord.DeviceType, registrationID: String?, owner: Principal,
         isDevelopment: Bool = false, now: Timestamp
     ) -> InstallationRecord {
@@ -116,7 +110,11 @@ extension EmulatedCloud {
         return .json(200, nil, ["installations": JSONValue(records.map { .object($0.description) })])
     }
 
-    mutating func deleteInstallation(_ call: CloudCall) throws(KiiFailure) {
+    func showInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        .json(200, "InstallationRetrievalResponse", .object(try self.installation(call).description))
+    }
+
+    func deleteInstallation(_ call: CloudCall) throws(KiiFailure) {
         let record = try self.installation(call)
         self.state.remove(record)
         if let credential = record.credential { self.effects.revocations.append(credential.username) }

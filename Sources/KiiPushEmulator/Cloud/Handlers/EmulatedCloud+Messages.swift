@@ -1,19 +1,19 @@
 import KiiPushCore
 
 extension EmulatedCloud {
-    mutating func sendToTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func sendToTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingTopic(call)
         try self.require(self.may(call.caller, .send, record), call, "No right to send to this topic.")
         return try self.send(to: .topic(record.topic), self.recipients(of: .topic(record.topic)), call)
     }
 
-    mutating func sendToUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func sendToUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let user = try self.user(call)
         try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the administrator may do this.")
         return try self.send(to: .user(user.id), [.user(user.id)], call)
     }
 
-    private mutating func send(
+    private func send(
         to recipient: PushComposer.Recipient, _ principals: [Principal], _ call: CloudCall
     ) throws(KiiFailure) -> HTTPResponse {
         let send = try SendRequest(call.object(of: "SendPushMessageRequest"), isStrict: self.settings.isStrict)
@@ -32,13 +32,13 @@ extension EmulatedCloud {
         return .json(200, "SendPushMessageResponse", ["pushMessageID": JSONValue(message.id)])
     }
 
-    mutating func announce(
+    func announce(
         _ event: PushEvent, of object: ObjectReference, modifiedAt: Timestamp? = nil, _ call: CloudCall
     ) {
         self.announce(PushToApp(event: event, bucket: object.bucket, objectID: object.id, modifiedAt: modifiedAt), call)
     }
 
-    mutating func announce(_ push: PushToApp, _ call: CloudCall) {
+    func announce(_ push: PushToApp, _ call: CloudCall) {
         let recipients = self.recipients(of: .bucket(push.bucket))
         guard !recipients.isEmpty else { return }
         let settings = self.app
@@ -50,7 +50,7 @@ extension EmulatedCloud {
     private func composer(_ call: CloudCall) -> PushComposer { PushComposer(appID: self.appID, now: call.now) }
 
     @discardableResult
-    mutating func deliver(
+    func deliver(
         _ kind: LoggedMessage.Kind, _ sourcePath: String, _ renderings: [PushRendering], to principals: [Principal],
         _ call: CloudCall, where isWanted: (InstallationRecord) -> Bool
     ) -> LoggedMessage {

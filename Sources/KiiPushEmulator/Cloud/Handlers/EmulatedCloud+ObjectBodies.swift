@@ -2,15 +2,15 @@ import KiiPushCore
 
 extension Route {
     static let objectBodies: [Route] = [
-        Route("PUT", "\(object)/body") { cloud, call throws(KiiFailure) in try cloud.putObjectBody(call) },
-        Route("GET", "\(object)/body", need: .app) { cloud, call throws(KiiFailure) in try cloud.showObjectBody(call) },
-        Route("DELETE", "\(object)/body") { cloud, call throws(KiiFailure) in try cloud.deleteObjectBody(call) },
+        Route("PUT", "\(object)/body", EmulatedCloud.putObjectBody),
+        Route("GET", "\(object)/body", need: .app, EmulatedCloud.showObjectBody),
+        Route("DELETE", "\(object)/body", EmulatedCloud.deleteObjectBody),
     ]
 }
 
 /// - Source: Kii's reference, object body. Kii's JavaScript SDK reads the time from `modifiedAt`.
 extension EmulatedCloud {
-    mutating func putObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func putObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let object = try self.changeableObject(call)
         let former = self.state.bodies[object.key]
         let body = ObjectBodyRecord(
@@ -30,7 +30,7 @@ extension EmulatedCloud {
         return HTTPResponse(status: 200, fields: fields, body: body.bytes)
     }
 
-    mutating func deleteObjectBody(_ call: CloudCall) throws(KiiFailure) {
+    func deleteObjectBody(_ call: CloudCall) throws(KiiFailure) {
         let object = try self.changeableObject(call)
         self.state.remove(try self.existingBody(of: object))
         self.touch(object, call)
@@ -51,7 +51,7 @@ extension EmulatedCloud {
     }
 
     /// The version stays the same, since it counts only changes of the object's data.
-    private mutating func touch(_ object: ObjectRecord, _ call: CloudCall) {
+    private func touch(_ object: ObjectRecord, _ call: CloudCall) {
         var record = object
         record.modifiedAt = call.now
         self.state.save(record)

@@ -6,26 +6,25 @@ extension Route {
 
     static let buckets: [Route] = Route.inEveryScope(
         [
-            Route("POST", objects) { cloud, call throws(KiiFailure) in try cloud.createObject(call) },
-            Route("GET", object, need: .app) { cloud, call throws(KiiFailure) in try cloud.showObject(call) },
-            Route("PUT", object) { cloud, call throws(KiiFailure) in try cloud.putObject(call) },
-            Route("PATCH", object) { cloud, call throws(KiiFailure) in try cloud.patchObject(call) },
-            Route("DELETE", object) { cloud, call throws(KiiFailure) in try cloud.deleteObject(call) },
-            Route("PUT", "buckets/{bucket}") { cloud, call throws(KiiFailure) in try cloud.createBucket(call) },
-            Route("GET", "buckets/{bucket}", need: .app) { cloud, call throws(KiiFailure) in try cloud.showBucket(call)
-            },
-            Route("DELETE", "buckets/{bucket}") { cloud, call throws(KiiFailure) in try cloud.deleteBucket(call) },
+            Route("POST", objects, EmulatedCloud.createObject),
+            Route("GET", object, need: .app, EmulatedCloud.showObject),
+            Route("PUT", object, EmulatedCloud.putObject),
+            Route("PATCH", object, EmulatedCloud.patchObject),
+            Route("DELETE", object, EmulatedCloud.deleteObject),
+            Route("PUT", "buckets/{bucket}", EmulatedCloud.createBucket),
+            Route("GET", "buckets/{bucket}", need: .app, EmulatedCloud.showBucket),
+            Route("DELETE", "buckets/{bucket}", EmulatedCloud.deleteBucket),
         ] + Route.objectBodies + Route.subscriptions(below: "buckets/{bucket}/filters/{filter}"))
 }
 
 extension EmulatedCloud {
-    mutating func createObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func createObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let bucket = try self.writableBucket(call)
         let data = try self.data(call)
         return self.insert(ObjectReference(self.identifiers.unique(), in: bucket), data: data, call)
     }
 
-    mutating func putObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func putObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let object = try self.object(call, in: self.writableBucket(call))
         let data = try self.data(call)
         guard let former = self.state.objects[object.path] else {
@@ -43,7 +42,7 @@ extension EmulatedCloud {
     /// The answer is the whole object, and also has the times under the names of a full update.
     ///
     /// - Source: Kii's guide on partial updates.
-    mutating func patchObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func patchObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let former = try self.existingObject(call, in: self.writableBucket(call))
         // Any media type is accepted: Kii's C SDK ebisu sends none, and curl, in Kii's example, sends the type of a
         // form.
@@ -58,7 +57,7 @@ extension EmulatedCloud {
         return .json(200, nil, .object(record.description), fields: [.entityTag(record.version)])
     }
 
-    mutating func deleteObject(_ call: CloudCall) throws(KiiFailure) {
+    func deleteObject(_ call: CloudCall) throws(KiiFailure) {
         let record = try self.existingObject(call, in: self.writableBucket(call))
         try self.requireChangeable(record, call)
         try self.requireVersion(of: record, call)
@@ -66,7 +65,7 @@ extension EmulatedCloud {
         self.announce(.deleted, of: record.object, call)
     }
 
-    private mutating func insert(_ object: ObjectReference, data: JSONValue, _ call: CloudCall) -> HTTPResponse {
+    private func insert(_ object: ObjectReference, data: JSONValue, _ call: CloudCall) -> HTTPResponse {
         self.ensure(object.bucket, call)
         let record = ObjectRecord(
             object: object, creator: call.caller, createdAt: call.now, modifiedAt: call.now, data: data)
@@ -82,7 +81,7 @@ extension EmulatedCloud {
             fields: [self.location(object.path, call), .entityTag(record.version)])
     }
 
-    private mutating func update(
+    private func update(
         _ former: ObjectRecord, data: JSONValue, _ call: CloudCall
     ) throws(KiiFailure) -> ObjectRecord {
         try self.requireChangeable(former, call)

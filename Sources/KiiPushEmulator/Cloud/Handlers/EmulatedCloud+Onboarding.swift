@@ -2,7 +2,7 @@ import KiiPushCore
 
 extension Route {
     static let onboarding: [Route] = [
-        Route("POST", "onboardings", need: .app) { cloud, call throws(KiiFailure) in try cloud.onboard(call) }
+        Route("POST", "onboardings", need: .app, EmulatedCloud.onboard)
     ]
 }
 
@@ -16,7 +16,7 @@ extension EmulatedCloud {
         (name: "OnboardingWithThingIDByOwner", isByVendor: false, isByOwner: true),
     ]
 
-    mutating func onboard(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func onboard(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         // Kii's clients also write these names with a small first letter.
         let types = EmulatedCloud.onboardings.map { "application/vnd.kii.\($0.name)+json" }
         guard let index = types.firstIndex(where: { $0.lowercased() == call.mediaType }) else {
@@ -60,7 +60,7 @@ extension EmulatedCloud {
     }
 
     /// The thing's registration sets the password; later onboardings have to repeat it.
-    private mutating func vendorThing(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingRecord {
+    private func vendorThing(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingRecord {
         guard let name = body["vendorThingID"]?.string, ThingRecord.isLegal(vendorThingID: name) else {
             throw .invalidInput("vendorThingID has to be \(ThingRecord.legalNames).")
         }

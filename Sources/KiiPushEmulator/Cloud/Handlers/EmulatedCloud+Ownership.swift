@@ -2,23 +2,13 @@ import KiiPushCore
 
 extension Route {
     static let ownership: [Route] = [
-        Route("GET", "things/{thing}/ownership") { cloud, call throws(KiiFailure) in try cloud.listOwners(call) },
-        Route("POST", "things/{thing}/ownership") { cloud, call throws(KiiFailure) in
-            try cloud.addOwnerWithPassword(call)
-        },
-        Route("PUT", "things/{thing}/ownership/{owner}") { cloud, call throws(KiiFailure) in try cloud.addOwner(call) },
-        Route("HEAD", "things/{thing}/ownership/{owner}") { cloud, call throws(KiiFailure) in
-            _ = try cloud.ownership(call)
-        },
-        Route("DELETE", "things/{thing}/ownership/{owner}") { cloud, call throws(KiiFailure) in
-            try cloud.removeOwner(call)
-        },
-        Route("POST", "things/{thing}/ownership/request/{owner}") { cloud, call throws(KiiFailure) in
-            try cloud.requestOwner(call)
-        },
-        Route("POST", "things/{thing}/ownership/confirm") { cloud, call throws(KiiFailure) in
-            try cloud.confirmOwner(call)
-        },
+        Route("GET", "things/{thing}/ownership", EmulatedCloud.listOwners),
+        Route("POST", "things/{thing}/ownership", EmulatedCloud.addOwnerWithPassword),
+        Route("PUT", "things/{thing}/ownership/{owner}", EmulatedCloud.addOwner),
+        Route("HEAD", "things/{thing}/ownership/{owner}", EmulatedCloud.checkOwner),
+        Route("DELETE", "things/{thing}/ownership/{owner}", EmulatedCloud.removeOwner),
+        Route("POST", "things/{thing}/ownership/request/{owner}", EmulatedCloud.requestOwner),
+        Route("POST", "things/{thing}/ownership/confirm", EmulatedCloud.confirmOwner),
     ]
 }
 
@@ -58,7 +48,7 @@ extension ThingRecord {
 // MARK: - Adding an owner at once
 
 extension EmulatedCloud {
-    mutating func addOwner(_ call: CloudCall) throws(KiiFailure) {
+    func addOwner(_ call: CloudCall) throws(KiiFailure) {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
         try self.checkMayAdd(owner, to: thing, call)
@@ -66,7 +56,7 @@ extension EmulatedCloud {
         try self.add(owner, to: thing)
     }
 
-    mutating func addOwnerWithPassword(_ call: CloudCall) throws(KiiFailure) {
+    func addOwnerWithPassword(_ call: CloudCall) throws(KiiFailure) {
         let thing = try self.thing(call)
         let body = try call.object(of: "ThingOwnershipRequest")
         let password = try body.text("thingPassword") ?? ""
@@ -88,7 +78,7 @@ extension EmulatedCloud {
         try self.require(mayAdd, call, "Only the owner to be and the thing may add an owner.")
     }
 
-    private mutating func add(_ owner: ThingOwner, to thing: ThingRecord) throws(KiiFailure) {
+    private func add(_ owner: ThingOwner, to thing: ThingRecord) throws(KiiFailure) {
         try self.checkIsNew(owner, of: thing)
         var thing = thing
         thing.add(owner)
@@ -125,7 +115,7 @@ extension EmulatedCloud {
 
     /// First step: the thing or the future owner asks for the ownership and gets a code. A new request for the same
     /// owner replaces the earlier one.
-    mutating func requestOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func requestOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
         let isByThing = call.caller == .thing(thing.id)
@@ -140,7 +130,7 @@ extension EmulatedCloud {
 
     /// Second step: of the thing and the future owner, the side that did not ask sends the code. The administrator may
     /// always confirm, and counts as the future owner in the first step.
-    mutating func confirmOwner(_ call: CloudCall) throws(KiiFailure) {
+    func confirmOwner(_ call: CloudCall) throws(KiiFailure) {
         var thing = try self.thing(call)
         let code = try call.object(of: "ThingOwnershipConfirmationRequest").neededText("code")
         guard let (text, request) = thing.ownershipRequests.first(where: { $0.value.code.reveal() == code }) else {
@@ -168,9 +158,11 @@ extension EmulatedCloud {
             200, nil, .object(all: ["users": thing.owners.sorted(), "groups": thing.ownerGroups.sorted()]))
     }
 
-    /// Any caller may ask, as in a live test of Kii's client thing-node. If `owner` does not own the thing, the status
-    /// 404 is Kii's, but the error code is a guess.
-    func ownership(_ call: CloudCall) throws(KiiFailure) -> (thing: ThingRecord, owner: ThingOwner) {
+    /// Any caller may ask, as in a live test of Kii's client thing-node.
+    func checkOwner(_ call: CloudCall) throws(KiiFailure) { _ = try self.ownership(call) }
+
+    /// If `owner` does not own the thing, the status 404 is Kii's, but the error code is a guess.
+    private func ownership(_ call: CloudCall) throws(KiiFailure) -> (thing: ThingRecord, owner: ThingOwner) {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
         guard !thing.belongs(to: owner) else { return (thing, owner) }
@@ -181,7 +173,7 @@ extension EmulatedCloud {
     }
 
     /// An owner may also remove another owner, as in a test of Kii's client rc4j.
-    mutating func removeOwner(_ call: CloudCall) throws(KiiFailure) {
+    func removeOwner(_ call: CloudCall) throws(KiiFailure) {
         try self.checkMaySeeOwners(of: self.thing(call), call)
         var ownership = try self.ownership(call)
         // Refused as in a live test of Kii's client thing-node.

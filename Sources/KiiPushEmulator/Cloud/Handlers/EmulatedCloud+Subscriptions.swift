@@ -5,36 +5,30 @@ extension Route {
         let base = "\(target)/push/subscriptions"
         let named = ["users/{subscribingUser}", "things/{subscribingThing}"].map { "\(base)/\($0)" }.flatMap { one in
             [
-                Route("PUT", one) { cloud, call throws(KiiFailure) in
-                    try cloud.subscribe(cloud.subscriber(call), call)
-                },
-                Route("GET", one) { cloud, call throws(KiiFailure) in try cloud.checkSubscription(call) },
-                Route("DELETE", one) { cloud, call throws(KiiFailure) in
-                    cloud.state.remove(try cloud.existingSubscription(call))
-                },
+                Route("PUT", one, EmulatedCloud.subscribe), Route("GET", one, EmulatedCloud.checkSubscription),
+                Route("DELETE", one, EmulatedCloud.unsubscribe),
             ]
         }
         // Kii's REST reference uses POST, and Kii's guide on buckets uses PUT.
         let oneself = ["POST", "PUT"].flatMap { method in
-            ["user", "thing"].map { kind in
-                Route(method, "\(base)/\(kind)s") { cloud, call throws(KiiFailure) in
-                    try cloud.subscribeSelf(call, as: kind)
-                }
-            }
+            ["users", "things"].map { Route(method, "\(base)/\($0)", EmulatedCloud.subscribeSelf) }
         }
         return named + oneself
     }
 }
 
 extension EmulatedCloud {
-    mutating func subscribeSelf(_ call: CloudCall, as kind: String) throws(KiiFailure) {
+    func subscribe(_ call: CloudCall) throws(KiiFailure) { try self.subscribe(self.subscriber(call), call) }
+
+    func subscribeSelf(_ call: CloudCall) throws(KiiFailure) {
+        let kind = call.target.path.last == "users" ? "user" : "thing"
         guard let caller = call.caller.principal, caller.kind == kind else {
             throw self.unauthorized("Without an ID this needs a \(kind)'s token.", call.caller)
         }
         try self.subscribe(caller, call)
     }
 
-    mutating func subscribe(_ subscriber: Principal, _ call: CloudCall) throws(KiiFailure) {
+    private func subscribe(_ subscriber: Principal, _ call: CloudCall) throws(KiiFailure) {
         // By Kii's reference, subscribing to a missing bucket creates the bucket; by Kii's guide, the cloud refuses.
         let target = try self.target(call, creatingBucket: !self.settings.isStrict)
         let mayAct = self.mayAct(call.caller, for: subscriber)
@@ -72,7 +66,9 @@ extension EmulatedCloud {
         try self.require(isTold || call.caller == .admin, call, "No right to subscribe here.")
     }
 
-    func existingSubscription(_ call: CloudCall) throws(KiiFailure) -> SubscriptionRecord {
+    func unsubscribe(_ call: CloudCall) throws(KiiFailure) { self.state.remove(try self.existingSubscription(call)) }
+
+    private func existingSubscription(_ call: CloudCall) throws(KiiFailure) -> SubscriptionRecord {
         let subscriber = try self.subscriber(call)
         let target = try self.target(call, creatingBucket: false)
         try self.require(self.mayAct(call.caller, for: subscriber), call, "Only the subscriber may do this.")
@@ -82,7 +78,7 @@ extension EmulatedCloud {
         return record
     }
 
-    func subscriber(_ call: CloudCall) throws(KiiFailure) -> Principal {
+    private func subscriber(_ call: CloudCall) throws(KiiFailure) -> Principal {
         if call.parameters["subscribingUser"] == "me", let id = call.caller.userID { return .user(id) }
         return try self.principal(
             userID: call.parameters["subscribingUser"], thingID: call.parameters["subscribingThing"])

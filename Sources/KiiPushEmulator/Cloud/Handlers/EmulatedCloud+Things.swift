@@ -1,7 +1,7 @@
 import KiiPushCore
 
 extension EmulatedCloud {
-    mutating func registerThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func registerThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let wantsToken = call.mediaType == "application/vnd.kii.thingregistrationandauthorizationrequest+json"
         let withToken = "ThingRegistrationAndAuthorization"
         let kind = wantsToken ? withToken : "ThingRegistration"
@@ -25,7 +25,7 @@ extension EmulatedCloud {
         return .json(201, kind + "Response", .object(members), fields: [self.location("things/\(thing.id)", call)])
     }
 
-    mutating func newThing(
+    func newThing(
         _ vendorThingID: String, password: String, attributes: JSONMembers, now: Timestamp
     ) -> ThingRecord {
         let thing = ThingRecord(
@@ -54,7 +54,7 @@ extension EmulatedCloud {
     }
 
     /// Fields that the body leaves out keep their values. The vendor's ID and the password do not change.
-    mutating func updateThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func updateThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.ownThing(call)
         let body = try call.object(of: "ThingUpdateRequest")
         let fixed = thing.attributes.pairs.filter { ["_vendorThingID", "_created"].contains($0.0) }
@@ -68,7 +68,7 @@ extension EmulatedCloud {
         .json(200, "ThingStatusRetrievalResponse", ["disabled": JSONValue(try self.ownThing(call).isDisabled)])
     }
 
-    mutating func changeThingStatus(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func changeThingStatus(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.ownThing(call)
         // Refused as in a live test of Kii's client thing-node.
         try self.require(call.caller != .thing(thing.id), call, "A thing cannot switch itself.")

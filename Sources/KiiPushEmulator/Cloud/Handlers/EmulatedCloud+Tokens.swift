@@ -1,16 +1,14 @@
 import KiiPushCore
 
 extension Route {
-    static let token = Route("POST", "oauth2/token", need: .nobody) { cloud, call throws(KiiFailure) in
-        try cloud.issueToken(call)
-    }
+    static let token = Route("POST", "oauth2/token", need: .nobody, EmulatedCloud.issueToken)
 }
 
 extension EmulatedCloud {
     /// Kii's value of `expires_in`, in seconds, for a token without an end.
     static let unlimitedSeconds: Int64 = 2_147_483_647
 
-    mutating func issueToken(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func issueToken(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body =
             call.mediaType == "application/x-www-form-urlencoded"
             ? try self.form(call)
@@ -104,7 +102,7 @@ extension EmulatedCloud {
         }
     }
 
-    private mutating func refresh(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    private func refresh(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         guard self.app.givesRefreshTokens else {
             throw KiiFailure(403, "OPERATION_NOT_SUPPORTED", "The app gives no refresh tokens.")
         }
@@ -119,7 +117,7 @@ extension EmulatedCloud {
         return self.grantToken(former.caller, expiresAt: expiresAt, refreshable: true, now: call.now)
     }
 
-    private mutating func grantToken(
+    private func grantToken(
         _ caller: Caller, expiresAt: Timestamp?, refreshable: Bool, now: Timestamp
     ) -> HTTPResponse {
         let expiresAt = expiresAt ?? self.app.tokenLifetime.map { now + $0 }
@@ -133,7 +131,7 @@ extension EmulatedCloud {
         return .json(200, nil, answer)
     }
 
-    mutating func newToken(for caller: Caller, expiresAt: Timestamp? = nil, refreshable: Bool = false) -> TokenRecord {
+    func newToken(for caller: Caller, expiresAt: Timestamp? = nil, refreshable: Bool = false) -> TokenRecord {
         let isRefreshable = refreshable && self.app.givesRefreshTokens
         let record = TokenRecord(
             token: Secret(self.identifiers.secret(43)), caller: caller, expiresAt: expiresAt,

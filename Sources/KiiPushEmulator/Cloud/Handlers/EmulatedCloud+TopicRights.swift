@@ -2,16 +2,11 @@ import KiiPushCore
 
 extension Route {
     static let topicRights: [Route] = [
-        Route("GET", "topics/{topic}/acl") { cloud, call throws(KiiFailure) in
-            .json(200, "ACLRetrievalResponse", try cloud.managedTopic(call).rights.description)
-        },
-        Route("GET", "topics/{topic}/acl/{verb}") { cloud, call throws(KiiFailure) in
-            let verb = try cloud.verb(call)
-            return .json(200, "ACLVerbRetrievalResponse", try cloud.managedTopic(call).rights.description(of: verb))
-        },
-        Route("GET", right) { cloud, call throws(KiiFailure) in try cloud.showTopicRight(call) },
-        Route("PUT", right) { cloud, call throws(KiiFailure) in try cloud.grantTopicRight(call) },
-        Route("DELETE", right) { cloud, call throws(KiiFailure) in try cloud.revokeTopicRight(call) },
+        Route("GET", "topics/{topic}/acl", EmulatedCloud.showTopicRights),
+        Route("GET", "topics/{topic}/acl/{verb}", EmulatedCloud.showTopicHolders),
+        Route("GET", right, EmulatedCloud.showTopicRight),
+        Route("PUT", right, EmulatedCloud.grantTopicRight),
+        Route("DELETE", right, EmulatedCloud.revokeTopicRight),
     ]
     private static let right = "topics/{topic}/acl/{verb}/{subject}"
 }
@@ -50,6 +45,15 @@ extension EmulatedCloud {
         return record
     }
 
+    func showTopicRights(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        .json(200, "ACLRetrievalResponse", try self.managedTopic(call).rights.description)
+    }
+
+    func showTopicHolders(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let verb = try self.verb(call)
+        return .json(200, "ACLVerbRetrievalResponse", try self.managedTopic(call).rights.description(of: verb))
+    }
+
     func showTopicRight(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)
@@ -57,7 +61,7 @@ extension EmulatedCloud {
         return .json(200, "ACLSubjectRetrievalResponse", holder.description)
     }
 
-    mutating func grantTopicRight(_ call: CloudCall) throws(KiiFailure) {
+    func grantTopicRight(_ call: CloudCall) throws(KiiFailure) {
         var record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)
         guard record.rights.grant(verb, to: holder) else {
@@ -67,7 +71,7 @@ extension EmulatedCloud {
     }
 
     /// A principal that loses the right keeps its subscription, but gets no messages.
-    mutating func revokeTopicRight(_ call: CloudCall) throws(KiiFailure) {
+    func revokeTopicRight(_ call: CloudCall) throws(KiiFailure) {
         var record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)
         guard record.rights.revoke(verb, from: holder) else { throw self.accessNotFound(record, holder) }
@@ -85,7 +89,7 @@ extension EmulatedCloud {
         return KiiFailure(status, code, message).about(topic + [("subject", JSONValue(holder.text))])
     }
 
-    func verb(_ call: CloudCall) throws(KiiFailure) -> TopicRights.Verb {
+    private func verb(_ call: CloudCall) throws(KiiFailure) -> TopicRights.Verb {
         guard let verb = TopicRights.Verb(rawValue: call["verb"]) else {
             let known = TopicRights.Verb.allCases.map { $0.rawValue }.joined(separator: ", ")
             throw .invalidInput("The verb has to be one of \(known).")

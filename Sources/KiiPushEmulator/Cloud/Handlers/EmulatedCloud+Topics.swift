@@ -4,19 +4,13 @@ extension Route {
     static let topics: [Route] =
         Route.inEveryScope(
             [
-                Route("PUT", "topics/{topic}") { cloud, call throws(KiiFailure) in try cloud.createTopic(call) },
-                Route("GET", "topics/{topic}") { cloud, call throws(KiiFailure) in try cloud.checkTopic(call) },
-                Route("DELETE", "topics/{topic}") { cloud, call throws(KiiFailure) in
-                    cloud.state.remove(try cloud.managedTopic(call))
-                },
-                Route("GET", "topics") { cloud, call throws(KiiFailure) in try cloud.listTopics(call) },
-                Route("POST", "topics/{topic}/push/messages") { cloud, call throws(KiiFailure) in
-                    try cloud.sendToTopic(call)
-                },
+                Route("PUT", "topics/{topic}", EmulatedCloud.createTopic),
+                Route("GET", "topics/{topic}", EmulatedCloud.checkTopic),
+                Route("DELETE", "topics/{topic}", EmulatedCloud.deleteTopic),
+                Route("GET", "topics", EmulatedCloud.listTopics),
+                Route("POST", "topics/{topic}/push/messages", EmulatedCloud.sendToTopic),
             ] + Route.topicRights + Route.subscriptions(below: "topics/{topic}"))
-        + [
-            Route("POST", "users/{user}/push/messages") { cloud, call throws(KiiFailure) in try cloud.sendToUser(call) }
-        ]
+        + [Route("POST", "users/{user}/push/messages", EmulatedCloud.sendToUser)]
 }
 
 extension EmulatedCloud {
@@ -39,7 +33,7 @@ extension EmulatedCloud {
         return record
     }
 
-    mutating func createTopic(_ call: CloudCall) throws(KiiFailure) {
+    func createTopic(_ call: CloudCall) throws(KiiFailure) {
         let topic = try self.topic(call)
         let mayCreate = topic.scope == .app ? call.caller == .admin : self.belongs(call.caller, to: topic.scope)
         try self.require(mayCreate, call, "No right to create topics here.")
@@ -50,6 +44,8 @@ extension EmulatedCloud {
         let rights = TopicRights(of: topic.scope, creator: call.caller)
         self.state.save(TopicRecord(topic: topic, creator: call.caller, rights: rights))
     }
+
+    func deleteTopic(_ call: CloudCall) throws(KiiFailure) { self.state.remove(try self.managedTopic(call)) }
 
     func checkTopic(_ call: CloudCall) throws(KiiFailure) {
         let record = try self.existingTopic(call)

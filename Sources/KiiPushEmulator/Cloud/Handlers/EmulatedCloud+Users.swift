@@ -3,28 +3,24 @@ import KiiPushCore
 extension Route {
     static let accounts: [Route] = [
         Route.token,
-        Route("POST", "users", need: .app) { cloud, call throws(KiiFailure) in try cloud.registerUser(call) },
-        Route("GET", "users/{user}") { cloud, call throws(KiiFailure) in try cloud.showUser(call) },
-        Route("POST", "users/{user}") { cloud, call throws(KiiFailure) in try cloud.updateUser(call) },
-        Route("PUT", "users/{user}/email-address") { cloud, call throws(KiiFailure) in
-            try cloud.changeAddress("emailAddress", "EmailAddressModificationRequest", call)
-        },
-        Route("PUT", "users/{user}/phone-number") { cloud, call throws(KiiFailure) in
-            try cloud.changeAddress("phoneNumber", "PhoneNumberModificationRequest", call)
-        },
-        Route("PUT", "users/{user}/password") { cloud, call throws(KiiFailure) in try cloud.changePassword(call) },
-        Route("POST", "things", need: .app) { cloud, call throws(KiiFailure) in try cloud.registerThing(call) },
-        Route("GET", "things/{thing}") { cloud, call throws(KiiFailure) in try cloud.showThing(call) },
-        Route("PATCH", "things/{thing}") { cloud, call throws(KiiFailure) in try cloud.updateThing(call) },
-        Route("GET", "things/{thing}/status") { cloud, call throws(KiiFailure) in try cloud.showThingStatus(call) },
-        Route("PUT", "things/{thing}/status") { cloud, call throws(KiiFailure) in try cloud.changeThingStatus(call) },
+        Route("POST", "users", need: .app, EmulatedCloud.registerUser),
+        Route("GET", "users/{user}", EmulatedCloud.showUser),
+        Route("POST", "users/{user}", EmulatedCloud.updateUser),
+        Route("PUT", "users/{user}/email-address", EmulatedCloud.changeEmailAddress),
+        Route("PUT", "users/{user}/phone-number", EmulatedCloud.changePhoneNumber),
+        Route("PUT", "users/{user}/password", EmulatedCloud.changePassword),
+        Route("POST", "things", need: .app, EmulatedCloud.registerThing),
+        Route("GET", "things/{thing}", EmulatedCloud.showThing),
+        Route("PATCH", "things/{thing}", EmulatedCloud.updateThing),
+        Route("GET", "things/{thing}/status", EmulatedCloud.showThingStatus),
+        Route("PUT", "things/{thing}/status", EmulatedCloud.changeThingStatus),
     ]
 }
 
 extension EmulatedCloud {
     private static let passwordLengths = 4...50
 
-    mutating func registerUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func registerUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let wantsToken = call.mediaType == "application/vnd.kii.registrationandauthorizationrequest+json"
         let withToken = "RegistrationAndAuthorizationRequest"
         let body =
@@ -109,7 +105,7 @@ extension EmulatedCloud {
     /// The body replaces all of the app's own fields. Kii's fields that the body leaves out keep their values.
     ///
     /// - Source: Kii's guide on custom fields.
-    mutating func updateUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func updateUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var user = try self.changeableUser(call)
         let body = try call.object(of: "UserUpdateRequest")
         let former = user.attributes.pairs.filter { UserRecord.known[$0.0] != nil }
@@ -124,7 +120,15 @@ extension EmulatedCloud {
         return .json(200, "UserDataRetrievalResponse", ["modifiedAt": call.now.json])
     }
 
-    mutating func changeAddress(_ field: String, _ request: String, _ call: CloudCall) throws(KiiFailure) {
+    func changeEmailAddress(_ call: CloudCall) throws(KiiFailure) {
+        try self.changeAddress("emailAddress", "EmailAddressModificationRequest", call)
+    }
+
+    func changePhoneNumber(_ call: CloudCall) throws(KiiFailure) {
+        try self.changeAddress("phoneNumber", "PhoneNumberModificationRequest", call)
+    }
+
+    private func changeAddress(_ field: String, _ request: String, _ call: CloudCall) throws(KiiFailure) {
         var user = try self.changeableUser(call)
         let body = try call.object(of: request)
         let address = try body.neededText(field)
@@ -137,7 +141,7 @@ extension EmulatedCloud {
     }
 
     /// A new password revokes all tokens of the user.
-    mutating func changePassword(_ call: CloudCall) throws(KiiFailure) {
+    func changePassword(_ call: CloudCall) throws(KiiFailure) {
         var user = try self.changeableUser(call)
         let body = try call.object(of: "ChangePasswordRequest")
         let minimum = EmulatedCloud.passwordLengths.lowerBound

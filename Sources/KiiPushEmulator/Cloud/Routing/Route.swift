@@ -14,7 +14,8 @@ final class Route: Sendable {
         case administrator
     }
 
-    typealias Handler = @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> HTTPResponse
+    /// A method of ``EmulatedCloud``.
+    typealias Handler<Answer> = @Sendable (EmulatedCloud) -> (CloudCall) throws(KiiFailure) -> Answer
 
     let method: String
     /// The path without its root, such as `topics/{topic}` below `/api/apps/{app}`.
@@ -22,12 +23,13 @@ final class Route: Sendable {
     let need: Need
     /// The allowed query items of a request to `/__kii`. Kii's own calls ignore unknown items.
     let query: [String]
-    let handler: Handler
+    let handler: Handler<HTTPResponse>
     /// The segments of the path; `isName` for `{name}`, which matches any segment.
     private let pattern: [(word: String, isName: Bool)]
 
     init(
-        _ method: String, _ path: String, need: Need = .principal, query: [String] = [], _ handler: @escaping Handler
+        _ method: String, _ path: String, need: Need = .principal, query: [String] = [],
+        _ handler: @escaping Handler<HTTPResponse>
     ) {
         self.method = method
         self.path = path
@@ -41,23 +43,23 @@ final class Route: Sendable {
 
     /// A route whose answer is 204.
     convenience init(
-        _ method: String, _ path: String, need: Need = .principal,
-        _ change: @escaping @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> Void
+        _ method: String, _ path: String, need: Need = .principal, _ change: @escaping Handler<Void>
     ) {
-        self.init(method, path, need: need) { cloud, call throws(KiiFailure) in
-            try change(&cloud, call)
-            return HTTPResponse(status: 204)
+        self.init(method, path, need: need) { cloud in
+            { call throws(KiiFailure) in
+                try change(cloud)(call)
+                return HTTPResponse(status: 204)
+            }
         }
     }
 
-    static func control(_ method: String, _ path: String, query: [String] = [], _ handler: @escaping Handler) -> Route {
+    static func control(
+        _ method: String, _ path: String, query: [String] = [], _ handler: @escaping Handler<HTTPResponse>
+    ) -> Route {
         Route(method, path, need: .administrator, query: query, handler)
     }
 
-    static func control(
-        _ method: String, _ path: String,
-        _ change: @escaping @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> Void
-    ) -> Route {
+    static func control(_ method: String, _ path: String, _ change: @escaping Handler<Void>) -> Route {
         Route(method, path, need: .administrator, change)
     }
 
