@@ -31,7 +31,7 @@ import Testing
             files.filter { $0.code.words.contains { $0.text == word } }.map(\.path).sorted()
         }
         let emulator = "Sources/KiiPushEmulator/State/StateStore.swift"
-        #expect(places("sqlite3_open_v2") == ["Sources/KiiPushCore/Inbox/SQLiteConnection.swift", emulator])
+        #expect(places("sqlite3_open_v2") == ["Sources/KiiPushCore/Inbox/SQLiteConnection.swift"])
         #expect(places("SQLITE_OPEN_READWRITE") == ["Sources/KiiPushCore/Inbox/Inbox.swift", emulator])
         #expect(places("sqlite3_open") == [] && places("sqlite3_open16") == [])
     }

@@ -120,10 +120,10 @@ struct Room {
             folder: "Sources/KiiPushEmulator",
             modules: ["KiiPushCore", "CGnuTLS", "CInspector", "CMicroHTTPD", "CSQLite", "Glibc"],
             knows: ["Values", "System", "JSON", "MQTT/Wire", "WebSocket"],
-            // The page of the emulator shows receivers on this machine.
+            // The page of the emulator shows receivers on this machine. SQLite keeps the state of the emulator.
             alsoSees: [
-                "AgentStateFile", "ControlClient", "InboxAccessError", "InboxReader", "MessageDecision", "MessageEvent",
-                "MessageRecord", "ReceiverFolder",
+                "AgentStateFile", "ControlClient", "InboxAccessError", "InboxError", "InboxReader", "MessageDecision",
+                "MessageEvent", "MessageRecord", "ReceiverFolder", "SQLiteConnection", "SQLiteStatement",
             ]
         ),
         Room(

@@ -1,10 +1,10 @@
 import CSQLite
 
 /// Owns one `sqlite3 *`. Only one thread may use it.
-final class SQLiteConnection {
+package final class SQLiteConnection {
     private let raw: OpaquePointer
 
-    init(path: String, flags: Int32) throws(InboxError) {
+    package init(path: String, flags: Int32) throws(InboxError) {
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
         // After most errors sqlite3_open_v2 still returns a handle, which must be closed.
@@ -39,7 +39,7 @@ final class SQLiteConnection {
 
     var changedRows: Int32 { sqlite3_changes(self.raw) }
 
-    func execute(_ sql: String, step: @autoclosure () -> String) throws(InboxError) {
+    package func execute(_ sql: String, step: @autoclosure () -> String) throws(InboxError) {
         try self.check(sqlite3_exec(self.raw, sql, nil, nil, nil), step())
     }
 
@@ -50,7 +50,7 @@ final class SQLiteConnection {
         return statement
     }
 
-    func integer(_ sql: String, step: String) throws(InboxError) -> Int64? {
+    package func integer(_ sql: String, step: String) throws(InboxError) -> Int64? {
         try SQLiteStatement(self, sql, step: step).first { $0.integer(0) }
     }
 

@@ -4,13 +4,13 @@ import CSQLite
 ///
 /// Code that runs for each message calls ``bind(_:_:)-(_,Int64?)``, ``next()`` and ``reset()`` itself, since the other
 /// methods allocate.
-final class SQLiteStatement {
+package final class SQLiteStatement {
     private let connection: SQLiteConnection
     private let sql: String
     private let step: String
     private var raw: OpaquePointer?
 
-    init(_ connection: SQLiteConnection, _ sql: String, step: String) {
+    package init(_ connection: SQLiteConnection, _ sql: String, step: String) {
         (self.connection, self.sql, self.step) = (connection, sql, step)
     }
 
@@ -68,7 +68,7 @@ final class SQLiteStatement {
         return self
     }
 
-    func run(_ values: (any SQLiteValue)?...) throws(InboxError) {
+    package func run(_ values: (any SQLiteValue)?...) throws(InboxError) {
         defer { self.reset() }
         try self.bound(to: values)
         while try self.next() {}
@@ -90,7 +90,7 @@ final class SQLiteStatement {
     }
 
     /// Skips rows for which `read` returns `nil`.
-    func all<Result>(
+    package func all<Result>(
         _ values: (any SQLiteValue)?..., read: (SQLiteStatement) throws(InboxError) -> Result?
     ) throws(InboxError) -> [Result] {
         defer { self.reset() }
@@ -120,13 +120,13 @@ final class SQLiteStatement {
         self.isNull(column) ? nil : self.integer(column, within: range)
     }
 
-    func text(_ column: Int32) -> String? {
+    package func text(_ column: Int32) -> String? {
         guard let bytes = sqlite3_column_text(self.raw, column) else { return nil }
         let count = Int(sqlite3_column_bytes(self.raw, column))
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
-    func blob(_ column: Int32) -> [UInt8] { self.withBlob(column) { [UInt8]($0) } }
+    package func blob(_ column: Int32) -> [UInt8] { self.withBlob(column) { [UInt8]($0) } }
 
     func withBlob<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         // The pointer is NULL for an empty BLOB.
@@ -136,31 +136,35 @@ final class SQLiteStatement {
     }
 }
 
-protocol SQLiteValue {
+package protocol SQLiteValue {
     func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError)
 }
 
 extension Int64: SQLiteValue {
-    func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, self) }
+    package func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, self) }
 
     func held(to range: ClosedRange<Int64>) -> Int64 { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
 }
 
 extension Int: SQLiteValue {
-    func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, Int64(self)) }
+    package func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) {
+        try target.bind(index, Int64(self))
+    }
 }
 
 extension String: SQLiteValue {
-    func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, self) }
+    package func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, self) }
 }
 
 extension Array: SQLiteValue where Element == UInt8 {
-    func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, blob: self) }
+    package func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) {
+        try target.bind(index, blob: self)
+    }
 }
 
 /// Stored as milliseconds since 1970.
 extension Timestamp: SQLiteValue {
-    func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) {
+    package func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) {
         try target.bind(index, self.millisecondsSinceEpoch)
     }
 }

@@ -21,7 +21,7 @@ struct EmulatorState: Sendable {
 
     init(store: StateStore) throws(EmulatorError) {
         var (app, ports, cloud) = (AppIdentity?.none, Ports(), CloudState())
-        try store.forEach { (table, key, value) throws(EmulatorError) in
+        for (table, key, value) in try store.rows() {
             switch (table, key) {
             case (EmulatorState.table, "app"):
                 app = AppIdentity(json: value)
