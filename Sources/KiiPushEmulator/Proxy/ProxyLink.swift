@@ -89,22 +89,19 @@ final class ProxyLink {
         // Dropped bytes, and bytes after the WebSocket's end, get no answer.
         guard var webSocket = self.webSocket, !self.toBroker.isSwallowed, !self.isEnding else { return true }
         var frames = bytes
-        switch webSocket.take(bytes) {
-        case .part:
-            self.webSocket = webSocket
+        switch webSocket.readRequest(bytes) {
+        case nil: break
+        case .refused(let answer):
+            self.refuse(.refused(answer: answer), rules)
             return true
-        case .refusal(let outcome):
-            self.refuse(outcome, rules)
-            return true
-        case .request(let answer, let rest):
+        case .opened(let answer, let taken):
             guard self.connect() else {
                 self.refuse(WebSocketInvitation.refusal(503, "The broker takes no connections; try again."), rules)
                 return true
             }
             self.patienceEnd = nil
             self.toReceiver.enqueue(answer[...], after: .zero)
-            frames = rest
-        case .frames: break
+            frames.removeFirst(taken)
         }
         let (mqtt, answer) = webSocket.unwrap(frames)
         self.webSocket = webSocket

@@ -4,32 +4,17 @@ struct ProxyWebSocket {
     /// The time limit for the TLS handshake and the request together.
     static let patience = Duration.seconds(10)
 
-    enum Arrival {
-        case part
-        /// A valid request. Send the answer, and pass the rest to ``unwrap(_:)``.
-        case request(answer: [UInt8], rest: [UInt8])
-        /// A request that gets this answer instead of a WebSocket.
-        case refusal(WebSocketInvitation.Outcome)
-        case frames
-    }
-
     private var invitation: WebSocketInvitation? = WebSocketInvitation()
     private var decoder = WebSocketDecoder(role: .server)
     private var hasClosed = false
 
     var isAwaited: Bool { self.invitation != nil }
 
-    mutating func take(_ bytes: [UInt8]) -> Arrival {
-        guard var invitation = self.invitation else { return .frames }
-        let outcome = bytes.withUnsafeBytes { invitation.read($0) }
-        self.invitation = invitation
-        switch outcome {
-        case nil: return .part
-        case .refused(let answer): return .refusal(.refused(answer: answer))
-        case .opened(let answer, let taken):
-            self.invitation = nil
-            return .request(answer: answer, rest: Array(bytes[taken...]))
-        }
+    /// Returns `nil` while the request is incomplete, and after the request.
+    mutating func readRequest(_ bytes: [UInt8]) -> WebSocketInvitation.Outcome? {
+        let outcome = bytes.withUnsafeBytes { self.invitation?.read($0) }
+        if case .opened = outcome { self.invitation = nil }
+        return outcome
     }
 
     /// The MQTT bytes in these frames, and the answers to control frames.
