@@ -43,7 +43,7 @@ final class Exchange {
         self.body = []
         let pending = PendingAnswer(on: connection)
         self.pending = pending
-        server.unanswered.add()
+        server.unanswered.withLock { $0 += 1 }
         server.handle(request, pending)
         return pending.queueOrSuspend()
     }

@@ -55,7 +55,9 @@ final class HTTPServer: Sendable {
                 let ended = Unmanaged<Exchange>.fromOpaque(raw).takeRetainedValue()
                 exchange.pointee = nil
                 guard ended.wasHandled else { return }
-                Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().unanswered.remove()
+                let unanswered = Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().unanswered
+                unanswered.withLock { $0 -= 1 }
+                unanswered.signal()
             },
             { context, connection, _, notice in
                 guard notice == .CONNECTION_NOTIFY_CLOSED, let context, let connection else { return }
@@ -82,7 +84,10 @@ final class HTTPServer: Sendable {
             return taken
         }
         guard let running else { return }
-        running.context.takeUnretainedValue().unanswered.waitUntilNone(patience: HTTPServer.stopPatience)
+        let deadline = MonotonicInstant.now() + HTTPServer.stopPatience
+        running.context.takeUnretainedValue().unanswered.wait { count in
+            count == 0 || deadline <= .now() ? .leave(()) : .sleep(until: deadline)
+        }
         MHD_stop_daemon(running.daemon)
         running.context.takeUnretainedValue().closing.stop()
         running.context.release()
@@ -98,7 +103,8 @@ final class HTTPServer: Sendable {
     final class Context: Sendable {
         let handle: Handler
         let isSecure: Bool
-        let unanswered = UnansweredRequests()
+        /// The number of handled requests whose answers have not been sent completely.
+        let unanswered = Monitor(0)
         let closing: ClosingConnections
 
         init(handle: @escaping Handler, isSecure: Bool, closing: ClosingConnections) {
