@@ -163,7 +163,7 @@ public final class Emulator: Sendable {
 
     package func publish(_ payloads: [[UInt8]], on topic: String) async -> Bool {
         await withCheckedContinuation { continuation in
-            self.parts.publisher.publish(payloads.map { Publication(topic: topic, payload: $0) }) {
+            self.parts.publisher.publish(payloads.map { MQTTPublish(topic: topic, payload: $0) }) {
                 continuation.resume(returning: $0)
             }
         }

@@ -5,8 +5,8 @@ import Testing
 @Suite struct PublishQueueTests {
     private static let start = MonotonicInstant(nanoseconds: 0)
 
-    private static func messages(_ range: Range<Int>) -> [Publication] {
-        range.map { Publication(topic: "push/\($0)", payload: [UInt8($0)]) }
+    private static func messages(_ range: Range<Int>) -> [MQTTPublish] {
+        range.map { MQTTPublish(topic: "push/\($0)", payload: [UInt8($0)]) }
     }
 
     @Test func aJobIsDoneWhenItsLastMessageIsAcknowledged() {

@@ -5,7 +5,7 @@ package struct PublishQueue {
     private struct Item {
         var job: UInt64
         var sequence: UInt64
-        var publication: Publication
+        var publication: MQTTPublish
     }
 
     private struct Job {
@@ -27,7 +27,7 @@ package struct PublishQueue {
 
     package var nextDeadline: MonotonicInstant? { self.jobs.values.lazy.map { $0.deadline }.min() }
 
-    package mutating func add(job: UInt64, _ publications: [Publication], deadline: MonotonicInstant) {
+    package mutating func add(job: UInt64, _ publications: [MQTTPublish], deadline: MonotonicInstant) {
         self.jobs[job] = Job(remaining: publications.count, deadline: deadline)
         for publication in publications {
             self.waiting.append(Item(job: job, sequence: self.nextSequence, publication: publication))
@@ -35,6 +35,7 @@ package struct PublishQueue {
         }
     }
 
+    /// The next messages, with QoS 1 and their packet identifiers.
     package mutating func takeMessages() -> [MQTTPublish] {
         var messages: [MQTTPublish] = []
         while self.firstWaiting < self.waiting.count, self.inFlight.count < self.window {
@@ -44,8 +45,10 @@ package struct PublishQueue {
             guard self.jobs[item.job] != nil else { continue }
             let packetID = self.freePacketID()
             self.inFlight[packetID] = item
-            let (topic, payload) = (item.publication.topic, item.publication.payload)
-            messages.append(MQTTPublish(topic: topic, payload: payload, qos: .atLeastOnce, packetID: packetID))
+            var message = item.publication
+            message.qos = .atLeastOnce
+            message.packetID = packetID
+            messages.append(message)
         }
         // Sent messages leave the array when they are at least as many as the rest. So a removal never moves more
         // messages than it removes.

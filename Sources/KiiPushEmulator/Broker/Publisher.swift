@@ -2,7 +2,7 @@ import KiiPushCore
 
 final class Publisher: Sendable {
     private struct Job: Sendable {
-        let publications: [Publication]
+        let publications: [MQTTPublish]
         let completion: @Sendable (Bool) -> Void
     }
 
@@ -14,7 +14,7 @@ final class Publisher: Sendable {
 
     /// Calls `completion` once, usually on another thread: with `true` when the broker has acknowledged all messages,
     /// with `false` after a timeout or ``stop()``. After `false`, the broker may still deliver some messages.
-    func publish(_ publications: [Publication], completion: @escaping @Sendable (Bool) -> Void) {
+    func publish(_ publications: [MQTTPublish], completion: @escaping @Sendable (Bool) -> Void) {
         guard !publications.isEmpty else { return completion(true) }
         if !self.thread.send(Job(publications: publications, completion: completion)) { completion(false) }
     }

@@ -31,7 +31,7 @@ package final class EmulatedCloud {
     package struct Effects: Sendable, Equatable {
         package var changes: [StateChange] = []
         /// Messages that the broker has to acknowledge before the answer is sent.
-        package var publications: [Publication] = []
+        package var publications: [MQTTPublish] = []
         /// Clients that the broker has to accept before the answer is sent.
         package var grants: [BrokerCredential] = []
         package var revocations: [String] = []
@@ -144,15 +144,5 @@ package final class EmulatedCloud {
         self.caller = call.caller
         if call.isControl { try route.checkQuery(call.target) }
         return try route.handler(self)(call)
-    }
-}
-
-package struct Publication: Sendable, Equatable {
-    package var topic: String
-    package var payload: [UInt8]
-
-    package init(topic: String, payload: [UInt8]) {
-        self.topic = topic
-        self.payload = payload
     }
 }

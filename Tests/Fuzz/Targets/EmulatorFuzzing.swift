@@ -107,7 +107,7 @@ private struct EmulatorRun {
         }
     }
 
-    private mutating func check(_ publication: Publication) {
+    private mutating func check(_ publication: MQTTPublish) {
         self.claims.require(!publication.topic.isEmpty, "a message goes somewhere")
         self.claims.require(Self.isRead(publication.payload), "what the emulator sends the library reads")
     }

@@ -66,7 +66,7 @@ extension EmulatedCloud {
                 guard let rendering = networks[wanted] else { continue }
                 deliveries[rendering.network, default: []].append(installation.id)
                 guard let topic = installation.mqttTopic else { continue }
-                self.effects.publications.append(Publication(topic: topic, payload: rendering.message))
+                self.effects.publications.append(MQTTPublish(topic: topic, payload: rendering.message))
             }
         }
         let message = LoggedMessage(
