@@ -13,19 +13,15 @@ package struct CloudState: Sendable {
     fileprivate(set) var bodies: [String: ObjectBodyRecord] = [:]
     fileprivate(set) var commands: [String: CommandRecord] = [:]
 
+    // Indexes for the questions of each registration, connection and message. Other questions look at all records.
     /// The user ID for each key `{field} {value}`, with the fields of ``UserRecord/names``.
     fileprivate var userNames: [String: String] = [:]
     fileprivate var vendorThingIDs: [String: String] = [:]
-    fileprivate var refreshTokens: [String: String] = [:]
-    fileprivate var tokensOfCaller: [Caller: Set<String>] = [:]
     fileprivate var installationsOfOwner: [Principal: Set<String>] = [:]
     fileprivate var installationsByUsername: [String: String] = [:]
     /// The installation ID for each key `{deviceType}:{registrationID}`.
     fileprivate var registrations: [String: String] = [:]
     fileprivate var subscribers: [SubscriptionTarget: Set<Principal>] = [:]
-    fileprivate var topicsOfScope: [Scope: Set<String>] = [:]
-    fileprivate var objectsOfBucket: [Bucket: Set<String>] = [:]
-    fileprivate var commandsOfThing: [String: Set<String>] = [:]
 
     private var changes: [StateChange] = []
 
@@ -80,14 +76,10 @@ extension CloudState {
     func thing(vendorThingID: String) -> ThingRecord? { self.vendorThingIDs[vendorThingID].flatMap { self.things[$0] } }
 
     func token(refreshedBy refreshToken: String) -> TokenRecord? {
-        self.refreshTokens[refreshToken].flatMap { self.tokens[$0] }
+        self.tokens.values.first { $0.refreshToken?.reveal() == refreshToken }
     }
 
-    mutating func removeTokens(of caller: Caller) {
-        for key in self.tokensOfCaller[caller] ?? [] {
-            if let token = self.tokens[key] { self.remove(token) }
-        }
-    }
+    mutating func removeTokens(of caller: Caller) { self.remove { (token: TokenRecord) in token.caller == caller } }
 
     func installation(deviceType: InstallationRecord.DeviceType, registrationID: String) -> InstallationRecord? {
         self.registrations["\(deviceType.rawValue):\(registrationID)"].flatMap { self.installations[$0] }
@@ -102,7 +94,7 @@ extension CloudState {
     }
 
     func topics(in scope: Scope) -> [TopicRecord] {
-        (self.topicsOfScope[scope] ?? []).sorted().compactMap { self.topics[Topic($0, in: scope).path] }
+        self.topics.values.filter { $0.topic.scope == scope }.sorted { $0.topic.id < $1.topic.id }
     }
 
     func subscription(of subscriber: Principal, to target: SubscriptionTarget) -> SubscriptionRecord? {
@@ -113,12 +105,10 @@ extension CloudState {
         (self.subscribers[target] ?? []).map { ($0.text, $0) }.sorted { $0.0 < $1.0 }.map { $0.1 }
     }
 
-    func objectCount(in bucket: Bucket) -> Int { self.objectsOfBucket[bucket]?.count ?? 0 }
-
-    func commandCount(of thingID: String) -> Int { self.commandsOfThing[thingID]?.count ?? 0 }
+    func objectCount(in bucket: Bucket) -> Int { self.objects.values.count { $0.object.bucket == bucket } }
 
     func commands(of thingID: String) -> [CommandRecord] {
-        (self.commandsOfThing[thingID] ?? []).compactMap { self.commands[$0] }.sorted { $0.number < $1.number }
+        self.commands.values.filter { $0.thingID == thingID }.sorted { $0.number < $1.number }
     }
 
     fileprivate mutating func removeSubscriptions(to target: SubscriptionTarget) {
@@ -142,7 +132,7 @@ extension CloudState {
         self.changeAll { (topic: inout TopicRecord) in topic.rights.revokeAll(from: holder) }
     }
 
-    private mutating func remove<Record: StoredRecord>(where isMeant: (Record) -> Bool) {
+    fileprivate mutating func remove<Record: StoredRecord>(where isMeant: (Record) -> Bool) {
         let meant = self[keyPath: Record.records].values.filter(isMeant)
         for record in meant.sorted(by: { $0.key < $1.key }) { self.remove(record) }
     }
@@ -202,12 +192,6 @@ extension GroupRecord {
 
 extension TokenRecord {
     static var records: WritableKeyPath<CloudState, [String: TokenRecord]> { \.tokens }
-
-    func index(in state: inout CloudState, isThere: Bool) {
-        state.tokensOfCaller.mark(self.key, of: self.caller, isThere: isThere)
-        guard let refreshToken = self.refreshToken else { return }
-        state.refreshTokens[refreshToken.reveal()] = isThere ? self.key : nil
-    }
 }
 
 extension InstallationRecord {
@@ -225,10 +209,6 @@ extension InstallationRecord {
 extension TopicRecord {
     static var records: WritableKeyPath<CloudState, [String: TopicRecord]> { \.topics }
 
-    func index(in state: inout CloudState, isThere: Bool) {
-        state.topicsOfScope.mark(self.topic.id, of: self.topic.scope, isThere: isThere)
-    }
-
     func removeDependents(from state: inout CloudState) { state.removeSubscriptions(to: .topic(self.topic)) }
 }
 
@@ -236,9 +216,7 @@ extension BucketRecord {
     static var records: WritableKeyPath<CloudState, [String: BucketRecord]> { \.buckets }
 
     func removeDependents(from state: inout CloudState) {
-        for key in (state.objectsOfBucket[self.bucket] ?? []).sorted() {
-            if let object = state.objects[key] { state.remove(object) }
-        }
+        state.remove { (object: ObjectRecord) in object.object.bucket == self.bucket }
         state.removeSubscriptions(to: .bucket(self.bucket))
     }
 }
@@ -254,10 +232,6 @@ extension SubscriptionRecord {
 extension ObjectRecord {
     static var records: WritableKeyPath<CloudState, [String: ObjectRecord]> { \.objects }
 
-    func index(in state: inout CloudState, isThere: Bool) {
-        state.objectsOfBucket.mark(self.key, of: self.object.bucket, isThere: isThere)
-    }
-
     func removeDependents(from state: inout CloudState) {
         if let body = state.bodies[self.key] { state.remove(body) }
     }
@@ -269,10 +243,6 @@ extension ObjectBodyRecord {
 
 extension CommandRecord {
     static var records: WritableKeyPath<CloudState, [String: CommandRecord]> { \.commands }
-
-    func index(in state: inout CloudState, isThere: Bool) {
-        state.commandsOfThing.mark(self.key, of: self.thingID, isThere: isThere)
-    }
 }
 
 extension Dictionary {

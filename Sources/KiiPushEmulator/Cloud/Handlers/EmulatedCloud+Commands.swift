@@ -22,7 +22,7 @@ extension EmulatedCloud {
         let body = try call.object(of: "CommandCreationRequest")
         let request = try self.checkedCommand(body, to: thing, call)
         var command = CommandRecord(
-            id: self.identifiers.unique(), thingID: thing.id, number: self.state.commandCount(of: thing.id),
+            id: self.identifiers.unique(), thingID: thing.id, number: self.state.commands(of: thing.id).count,
             request: request, state: .sendFailed, createdAt: call.now, modifiedAt: call.now)
         // Only over MQTT: Kii's format for other networks is unknown.
         let rendering = PushRendering(.mqtt, command.payload)
