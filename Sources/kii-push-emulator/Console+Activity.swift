@@ -16,7 +16,7 @@ extension Console {
             case .webSocket(let ended):
                 "\(self.style(ended.transport.text, ended.isFault ? .red : .dim)) \(ended.reason.terminalSafe)"
             case .delivery(let delivery): self.text(of: delivery)
-            case .missed(let missed): "\(missed.count) events of \(missed.receiver.terminalSafe) are missing here"
+            case .missed(let receiver, let count): "\(count) events of \(receiver.terminalSafe) are missing here"
             }
         try self.line("\(activity.at.localClock) \(text)")
     }

@@ -40,7 +40,7 @@ extension Activity {
                     "fault": ended.isFault ? true : Bool?.none,
                 ])
         case .delivery(let delivery): return head + delivery.members
-        case .missed(let missed): return head + [("receiver", missed.receiver.json), ("missed", missed.count.json)]
+        case .missed(let receiver, let count): return head + [("receiver", receiver.json), ("missed", count.json)]
         }
     }
 }
@@ -58,9 +58,10 @@ extension AnsweredRequest {
     }
 }
 
-extension SentMessage {
+extension LoggedMessage {
     fileprivate var json: JSONValue {
-        .object([("id", self.label.id.json)] + self.label.members + [("installations", self.installations.json)])
+        let installations = self.deliveries.values.flatMap { $0 }.sorted()
+        return .object([("id", self.id.json)] + self.label.members + [("installations", installations.json)])
     }
 }
 

@@ -6,7 +6,8 @@ package struct Activity: RecentEntry {
         case connection(InstallationConnection)
         case webSocket(EndedWebSocket)
         case delivery(MessageDelivery)
-        case missed(MissedEvents)
+        /// Events that one receiver sent and the emulator missed, or whose kind the emulator does not know.
+        case missed(receiver: String, count: Int)
     }
 
     /// The entry's number, counted from 1 since the emulator's start.
@@ -42,7 +43,7 @@ package struct AnsweredRequest: Sendable {
     var body: [UInt8]
     /// The beginning of the answer's body; may contain secrets.
     var answer: [UInt8]
-    package var messages: [SentMessage]
+    package var messages: [LoggedMessage]
 }
 
 package struct MessageLabel: Sendable, Hashable {
@@ -63,16 +64,8 @@ extension LoggedMessage {
         MessageLabel(
             id: self.id, kind: self.kind.rawValue, source: "kiicloud://\(self.sourcePath)", sentAt: self.sentAt)
     }
-}
 
-package struct SentMessage: Sendable {
-    private let message: LoggedMessage
-
-    init(_ message: LoggedMessage) { self.message = message }
-
-    package var label: MessageLabel { self.message.label }
-    package var installationCount: Int { self.message.deliveries.values.reduce(0) { $0 + $1.count } }
-    package var installations: [String] { self.message.deliveries.values.flatMap { $0 }.sorted() }
+    package var installationCount: Int { self.deliveries.values.reduce(0) { $0 + $1.count } }
 }
 
 package struct InstallationConnection: Sendable {
@@ -98,10 +91,4 @@ package struct MessageDelivery: Sendable {
     package var installationID: String?
     package var event: MessageEvent
     package var elapsed: Duration?
-}
-
-/// Events that one receiver sent and the emulator missed, or whose kind the emulator does not know.
-package struct MissedEvents: Sendable {
-    package var receiver: String
-    package var count: Int
 }

@@ -17,6 +17,6 @@ extension AnsweredRequest {
             method: request.meantMethod, target: request.target, isControl: path?.first == "__kii",
             caller: outcome.caller?.text, status: response?.status, errorCode: refusal?["errorCode"]?.string,
             elapsed: elapsed, body: kept(request.body), answer: kept(response?.body ?? []),
-            messages: outcome.effects.messages.map { SentMessage($0) })
+            messages: outcome.effects.messages)
     }
 }

@@ -121,8 +121,8 @@ final class Receivers: Sendable {
                     let deliveries = join.withLock { $0?.take(event, of: entry.name) ?? [] }
                     for delivery in deliveries { log.append(.delivery(delivery), at: delivery.event.at) }
                 case .event: break
-                case .unknown: log.append(.missed(MissedEvents(receiver: entry.name, count: 1)))
-                case .missed(let count): log.append(.missed(MissedEvents(receiver: entry.name, count: count)))
+                case .unknown: log.append(.missed(receiver: entry.name, count: 1))
+                case .missed(let count): log.append(.missed(receiver: entry.name, count: count))
                 }
             }
         }

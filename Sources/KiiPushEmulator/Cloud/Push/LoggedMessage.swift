@@ -1,6 +1,6 @@
 import KiiPushCore
 
-struct LoggedMessage: RecentEntry, Hashable {
+package struct LoggedMessage: RecentEntry, Hashable {
     private static let deliveryBytes = 64
 
     /// Kii's three kinds, as Kii's SDKs spell them, and the commands of Kii's thing-if API.
@@ -24,7 +24,7 @@ struct LoggedMessage: RecentEntry, Hashable {
     var sequence: Int64 = 0
 
     var bytes: Int {
-        let delivered = self.deliveries.values.reduce(0) { $0 + $1.count }
-        return self.renderings.reduce(512) { $0 + $1.message.count } + delivered * LoggedMessage.deliveryBytes
+        let delivered = self.installationCount * LoggedMessage.deliveryBytes
+        return self.renderings.reduce(512) { $0 + $1.message.count } + delivered
     }
 }
