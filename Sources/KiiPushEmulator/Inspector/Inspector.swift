@@ -54,17 +54,24 @@ final class Inspector: Sendable {
         case ("GET", "ui", 1): pending.give(try self.file("index.html"))
         case ("GET", "ui", 2): pending.give(try self.file(target.path[2]))
         case ("GET", "events", 1): pending.give(try self.stream(request, target, pending))
-        case ("GET", "receivers", 1): try self.ask(.list, request, target, pending)
+        case ("GET", "receivers", 1):
+            try self.ask(request, target, pending) { ["receivers": JSONValue($0.map { $0.summary })] }
         case ("GET", "receivers", 4) where target.path[3] == "messages":
             guard let id = Int64(target.path[4]) else { return false }
-            try self.ask(.trace(receiver: target.path[2], messageID: id), request, target, pending)
-        case ("GET", "dead-letters", 1): try self.ask(.deadLetters, request, target, pending)
-        case ("POST", "dead-letters", 4):
+            try self.ask(request, target, pending) { receivers throws(KiiFailure) in
+                ["events": JSONValue(try receivers.named(target.path[2]).events(of: id))]
+            }
+        case ("GET", "dead-letters", 1):
+            try self.ask(request, target, pending) { ["deadLetters": JSONValue($0.flatMap { $0.deadLetters })] }
+        case ("POST", "dead-letters", 4) where target.path[4] == "retry":
             guard let id = Int64(target.path[3]) else { return false }
-            switch target.path[4] {
-            case "retry": try self.ask(.retry(receiver: target.path[2], messageID: id), request, target, pending)
-            case "drop": try self.ask(.drop(receiver: target.path[2], messageID: id), request, target, pending)
-            default: return false
+            try self.ask(request, target, pending) { receivers throws(KiiFailure) in
+                try receivers.named(target.path[2]).retry(id)
+            }
+        case ("POST", "dead-letters", 4) where target.path[4] == "drop":
+            guard let id = Int64(target.path[3]) else { return false }
+            try self.ask(request, target, pending) { receivers throws(KiiFailure) in
+                try receivers.named(target.path[2]).drop(id)
             }
         case ("GET", "messages", 3) where target.path[3] == "explain":
             try self.service.requireAdministrator(request, target)
@@ -84,7 +91,8 @@ final class Inspector: Sendable {
     }
 
     private func ask(
-        _ question: Receivers.Question, _ request: IncomingRequest, _ target: RequestTarget, _ pending: PendingAnswer
+        _ request: IncomingRequest, _ target: RequestTarget, _ pending: PendingAnswer,
+        _ question: @escaping Receivers.Question
     ) throws(KiiFailure) {
         try self.service.requireAdministrator(request, target)
         self.receivers.ask(question) { pending.give($0) }

@@ -4,12 +4,17 @@ import KiiPushCore
 /// The receivers that announce themselves in a ``ReceiverFolder``. One thread watches the folder, and one thread for
 /// each receiver reads its events.
 final class Receivers: Sendable {
+    /// Returns the body of the answer.
+    typealias Question = @Sendable ([ReceiverFolder.Entry]) throws(KiiFailure) -> JSONValue
+
     enum Message: Sendable {
         case watch
         case ended(receiver: String)
         case ask(Question, @Sendable (HTTPResponse) -> Void)
     }
 
+    private static let stopped =
+        KiiFailure(503, "RESOURCE_TEMPORARILY_UNAVAILABLE", "The emulator is about to end.").response
     static let patience = Duration.milliseconds(100)
     private static let beat = Duration.seconds(15)
 
@@ -29,8 +34,8 @@ final class Receivers: Sendable {
     }
 
     /// Calls `answer` once, usually on another thread.
-    func ask(_ question: Question, _ answer: @escaping @Sendable (HTTPResponse) -> Void) {
-        if !self.thread.send(.ask(question, answer)) { answer(Question.stopped) }
+    func ask(_ question: @escaping Question, _ answer: @escaping @Sendable (HTTPResponse) -> Void) {
+        if !self.thread.send(.ask(question, answer)) { answer(Receivers.stopped) }
     }
 
     deinit { self.stop() }
@@ -74,8 +79,8 @@ final class Receivers: Sendable {
                     self.begin()
                     isStale = true
                 case .ended(let receiver): self.watched.removeValue(forKey: receiver)?.thread.join()
-                case .ask(_, let answer) where self.thread.isStopping: answer(Question.stopped)
-                case .ask(let question, let answer): answer(question.answer(self.folder?.entries() ?? []))
+                case .ask(_, let answer) where self.thread.isStopping: answer(Receivers.stopped)
+                case .ask(let question, let answer): answer(self.answer(question))
                 }
             }
             if isStale, !self.thread.isStopping { self.watchReceivers() }
@@ -87,7 +92,15 @@ final class Receivers: Sendable {
         func end(_ unread: [Message]) {
             for (client, _) in self.watched.values { client.interrupt() }
             for (_, thread) in self.watched.values { thread.join() }
-            for case .ask(_, let answer) in unread { answer(Question.stopped) }
+            for case .ask(_, let answer) in unread { answer(Receivers.stopped) }
+        }
+
+        private func answer(_ question: Question) -> HTTPResponse {
+            do throws(KiiFailure) {
+                return .json(200, nil, try question(self.folder?.entries() ?? []))
+            } catch {
+                return error.response
+            }
         }
 
         private func begin() {
