@@ -17,12 +17,6 @@ final class EventStream: Sendable {
         var hasWaited = false
     }
 
-    private enum Step {
-        case event(String)
-        case nothing
-        case end
-    }
-
     private let state: Locked<State>
     private let log: ActivityLog
     private let pending: PendingAnswer
@@ -76,11 +70,17 @@ final class EventStream: Sendable {
             var count = 0
             while count < buffer.count {
                 if state.unsent.isEmpty {
-                    switch self.next(&state, mayWait: count == 0) {
-                    case .event(let text): state.unsent = Array(text.utf8)[...]
+                    let isWoken = state.hasWaited
+                    let text: String
+                    switch self.next(&state, mayWait: count == 0 && !isWoken) {
+                    case .entry(let activity): text = EventStream.event(activity, &state)
+                    // A wake-up without a new event sends a ping. libmicrohttpd notices a closed connection only by
+                    // sending, and HTTP proxies close silent connections.
+                    case .nothing where isWoken && count == 0: text = ": ping\n\n"
                     case .nothing: return count
                     case .end: return count > 0 ? count : cmhd_end_of_stream
                     }
+                    state.unsent = Array(text.utf8)[...]
                 }
                 let part = state.unsent.prefix(buffer.count - count)
                 UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyBytes(from: part)
@@ -91,29 +91,25 @@ final class EventStream: Sendable {
         }
     }
 
-    private func next(_ state: inout State, mayWait: Bool) -> Step {
-        let isWoken = state.hasWaited
+    private func next(_ state: inout State, mayWait: Bool) -> ActivityLog.Finding {
         state.hasWaited = false
-        let found = self.log.entry(after: state.sequence) {
-            guard mayWait, !isWoken else { return nil }
+        return self.log.entry(after: state.sequence) {
+            guard mayWait else { return nil }
             state.hasWaited = true
             self.pending.suspend()
             return { [pending = self.pending] in pending.resume() }
         }
-        switch found {
-        case .entry(let activity):
-            let missed = activity.sequence - state.sequence - 1
-            guard missed == 0 else {
-                state.sequence = activity.sequence - 1
-                return .event("event: gap\ndata: {\"missed\":\(missed)}\n\n")
-            }
-            state.sequence = activity.sequence
-            let data = JSONValue.object(activity.members(withBodies: true)).text
-            return .event("id: \(activity.sequence)\nevent: \(activity.name)\ndata: \(data)\n\n")
-        // A wake-up without a new event sends a ping. libmicrohttpd notices a closed connection only by sending, and
-        // HTTP proxies close silent connections.
-        case .nothing: return isWoken && mayWait ? .event(": ping\n\n") : .nothing
-        case .end: return .end
+    }
+
+    /// The entry, or the gap before it.
+    private static func event(_ activity: Activity, _ state: inout State) -> String {
+        let missed = activity.sequence - state.sequence - 1
+        guard missed == 0 else {
+            state.sequence = activity.sequence - 1
+            return "event: gap\ndata: {\"missed\":\(missed)}\n\n"
         }
+        state.sequence = activity.sequence
+        let data = JSONValue.object(activity.members(withBodies: true)).text
+        return "id: \(activity.sequence)\nevent: \(activity.name)\ndata: \(data)\n\n"
     }
 }
