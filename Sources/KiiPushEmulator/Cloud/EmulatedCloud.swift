@@ -118,7 +118,7 @@ package final class EmulatedCloud {
         guard !call.isControl else { return try self.dispatch(call) }
         let fault = self.takeFault(call)
         delay = fault?.delay ?? .zero
-        guard let fault, let answer = fault.answer else { return try self.execute(call) }
+        guard let fault, fault.replacesAnswer else { return try self.execute(call) }
         if fault.isAfterwards {
             do throws(KiiFailure) {
                 _ = try self.execute(call)
@@ -126,7 +126,7 @@ package final class EmulatedCloud {
                 self.effects = Effects()
             }
         }
-        return answer.response
+        return fault.response
     }
 
     private func execute(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {

@@ -2,28 +2,18 @@ import KiiPushCore
 
 /// A failure that the user configured for the next requests of one kind.
 struct Fault: Sendable {
-    enum Answer: Sendable {
-        case refusal(KiiFailure, retryAfter: Int?)
-        case disconnect
-    }
 
     var id: String
     var requests: RequestPattern
     var times: Int
-    /// `nil` if the fault only delays the request.
-    var answer: Answer?
+    /// The answer in place of the cloud's.
+    var refusal: KiiFailure?
+    var retryAfter: Int?
+    /// Whether the connection closes without an answer; never together with ``refusal``.
+    var disconnects = false
     /// Whether the cloud carries out the request before the fault, which then affects only the answer.
     var isAfterwards: Bool
     var delay: Duration
-}
-
-extension Fault.Answer {
-    var response: HTTPResponse? {
-        switch self {
-        case .disconnect: nil
-        case .refusal(let refusal, let seconds): (seconds.map { refusal.retryAfter(Int64($0)) } ?? refusal).response
-        }
-    }
 }
 
 extension Fault {
@@ -47,38 +37,38 @@ extension Fault {
         self.times = try body["times"]?.count() ?? 1
         self.isAfterwards = try body["afterwards"]?.flag() ?? false
         self.delay = try body["delay"]?.duration(from: .zero, to: Fault.longestDelay) ?? .zero
-        self.answer = try Fault.answer(body, isLost: self.isAfterwards)
-        guard self.answer != nil || self.delay > .zero else {
+        try self.readAnswer(body)
+        guard self.replacesAnswer || self.delay > .zero else {
             throw body.failure("or disconnect, afterwards or delay is needed", at: "status")
         }
     }
 
-    /// - Parameter isLost: whether the cloud first carries out the request and then, by default, closes the
-    ///   connection.
-    private static func answer(_ body: ControlBody, isLost: Bool) throws(KiiFailure) -> Answer? {
+    private mutating func readAnswer(_ body: ControlBody) throws(KiiFailure) {
         let disconnects = try body["disconnect"]?.flag()
         guard let status = try body["status"]?.integer(in: 400...599) else {
             if let member = Fault.answerMembers.first(where: { body[$0] != nil }) {
                 throw body.failure("is needed beside \(member)", at: "status")
             }
-            return disconnects ?? isLost ? .disconnect : nil
+            // After a request that the cloud has carried out, the connection closes by default.
+            self.disconnects = disconnects ?? self.isAfterwards
+            return
         }
         guard disconnects != true else { throw body.failure("leaves no answer to have a status", at: "disconnect") }
-        let retryAfter = try body["retryAfter"]?.integer(in: 0...86_400)
+        self.retryAfter = try body["retryAfter"]?.integer(in: 0...86_400)
         let members = try body.present("members")?.object().value.pairs ?? []
         let refusal = Fault.refusal(status, try body["errorCode"]?.nonEmptyText(), try body["message"]?.nonEmptyText())
-        let written = refusal.facts.map { $0.0 } + (retryAfter == nil ? [] : ["retryAfter"])
+        let written = refusal.facts.map { $0.0 } + (self.retryAfter == nil ? [] : ["retryAfter"])
         for (name, _) in members where written.contains(name) {
             throw body.failure("holds \(name), which the answer has once already", at: "members")
         }
-        return .refusal(refusal.about(members), retryAfter: retryAfter)
+        self.refusal = refusal.about(members)
     }
 
     init(_ answer: FaultStep.Answer) {
         self.init(id: "", requests: RequestPattern(), times: 1, isAfterwards: false, delay: .zero)
         switch answer {
-        case .refusal(let status, let code): self.answer = .refusal(Fault.refusal(status, code), retryAfter: nil)
-        case .disconnect: self.answer = .disconnect
+        case .refusal(let status, let code): self.refusal = Fault.refusal(status, code)
+        case .disconnect: self.disconnects = true
         case .delay(let delay): self.delay = delay
         }
     }
@@ -89,18 +79,20 @@ extension Fault {
             message ?? "The emulator was told to answer so.")
     }
 
+    var replacesAnswer: Bool { self.refusal != nil || self.disconnects }
+
+    /// `nil` closes the connection.
+    var response: HTTPResponse? {
+        let seconds = self.retryAfter.map { Int64($0) }
+        return self.refusal.map { refusal in (seconds.map { refusal.retryAfter($0) } ?? refusal).response }
+    }
+
     var json: JSONValue {
-        var (refusal, retryAfter, disconnects) = (KiiFailure?.none, Int?.none, false)
-        switch self.answer {
-        case .refusal(let said, let seconds): (refusal, retryAfter) = (said, seconds)
-        case .disconnect: disconnects = true
-        case nil: break
-        }
-        return .object(present: [
+        .object(present: [
             "id": self.id, "method": self.requests.method, "path": self.requests.path, "times": self.times,
-            "status": refusal?.status, "errorCode": refusal?.errorCode, "message": refusal?.message,
-            "members": refusal.map { JSONValue.object($0.context) }, "retryAfter": retryAfter,
-            "afterwards": self.isAfterwards, "disconnect": disconnects, "delay": JSONValue.seconds(self.delay),
+            "status": self.refusal?.status, "errorCode": self.refusal?.errorCode, "message": self.refusal?.message,
+            "members": self.refusal.map { JSONValue.object($0.context) }, "retryAfter": self.retryAfter,
+            "afterwards": self.isAfterwards, "disconnect": self.disconnects, "delay": JSONValue.seconds(self.delay),
         ])
     }
 }
