@@ -28,22 +28,21 @@ enum Caller: Sendable, Hashable {
 extension Principal {
     var kind: String { if case .user = self { "user" } else { "thing" } }
 
+    var scope: Scope { if case .user(let id) = self { .user(id) } else { .thing(self.id) } }
+
     /// `user:{id}` or `thing:{id}`.
-    var text: String { "\(self.kind):\(self.id)" }
+    var text: String { self.scope.text }
 
     init?(text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0] == "user" || parts[0] == "thing" else { return nil }
         self = parts[0] == "user" ? .user(String(parts[1])) : .thing(String(parts[1]))
     }
-
-    var subject: String { self.kind == "user" ? "UserID:\(self.id)" : "ThingID:\(self.id)" }
-
-    var field: (String, JSONValue) { ("\(self.kind)ID", JSONValue(self.id)) }
 }
 
+/// A scope also stands for its owner: the owner of a thing, or the holder of a right to a topic.
 extension Scope {
-    private var owner: (kind: String, id: String)? {
+    var owner: (kind: String, id: String)? {
         switch self {
         case .app: nil
         case .user(let id): ("user", id)
@@ -57,13 +56,35 @@ extension Scope {
 
     var typeName: String { self.owner.map { "APP_AND_\($0.kind.uppercased())" } ?? "APP" }
 
-    var messageField: (String, JSONValue)? {
-        self.owner.map { ("objectScope\($0.kind.prefix(1).uppercased())\($0.kind.dropFirst())ID", JSONValue($0.id)) }
+    /// `user:{id}`, `group:{id}` or `thing:{id}`; empty for the app.
+    var text: String { self.owner.map { "\($0.kind):\($0.id)" } ?? "" }
+
+    /// The form in a path and in the stored rights: `UserID:{id}`.
+    var subject: String {
+        self.owner.map { "\($0.kind.prefix(1).uppercased())\($0.kind.dropFirst())ID:\($0.id)" } ?? ""
     }
 
+    init?(subject: String) {
+        let words = subject.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard words.count == 2, !words[1].isEmpty else { return nil }
+        let id = String(words[1])
+        switch words[0] {
+        case "UserID": self = .user(id)
+        case "GroupID": self = .group(id)
+        case "ThingID": self = .thing(id)
+        default: return nil
+        }
+    }
+
+    var messageField: (String, JSONValue)? {
+        self.owner.map { ("objectScope\(self.subject.prefix { $0 != ":" })", JSONValue($0.id)) }
+    }
+
+    /// The owner's ID; empty for the app.
+    var fields: JSONMembers { self.owner.map { [("\($0.kind)ID", JSONValue($0.id))] } ?? [] }
+
     func json(app: String) -> JSONValue {
-        let owner = self.owner.map { [("\($0.kind)ID", JSONValue($0.id))] } ?? []
-        return .object([("appID", JSONValue(app))] + owner + [("type", JSONValue(self.typeName))])
+        .object([("appID", JSONValue(app))] + self.fields + [("type", JSONValue(self.typeName))])
     }
 
     init?(prefix: String) {

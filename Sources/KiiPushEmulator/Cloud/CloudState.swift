@@ -128,8 +128,7 @@ extension CloudState {
     fileprivate mutating func removeContents(of scope: Scope) {
         self.remove { (topic: TopicRecord) in topic.topic.scope == scope }
         self.remove { (bucket: BucketRecord) in bucket.bucket.scope == scope }
-        guard let holder = TopicRights.Holder(of: scope) else { return }
-        self.changeAll { (topic: inout TopicRecord) in topic.rights.revokeAll(from: holder) }
+        self.changeAll { (topic: inout TopicRecord) in topic.rights.revokeAll(from: scope) }
     }
 
     fileprivate mutating func remove<Record: StoredRecord>(where isMeant: (Record) -> Bool) {
@@ -163,7 +162,7 @@ extension UserRecord {
         state.removeBelongings(of: .user(self.id))
         state.removeContents(of: .user(self.id))
         state.changeAll { (group: inout GroupRecord) in group.members.remove(self.id) != nil }
-        state.changeAll { (thing: inout ThingRecord) in thing.remove(ThingOwner(kind: .user, id: self.id)) }
+        state.changeAll { (thing: inout ThingRecord) in thing.remove(.user(self.id)) }
     }
 }
 
@@ -186,7 +185,7 @@ extension GroupRecord {
 
     func removeDependents(from state: inout CloudState) {
         state.removeContents(of: .group(self.id))
-        state.changeAll { (thing: inout ThingRecord) in thing.remove(ThingOwner(kind: .group, id: self.id)) }
+        state.changeAll { (thing: inout ThingRecord) in thing.remove(.group(self.id)) }
     }
 }
 

@@ -79,11 +79,8 @@ extension EmulatedCloud {
 
     func mayAct(_ caller: Caller, for principal: Principal) -> Bool {
         if caller == .admin || caller == .principal(principal) { return true }
-        guard case .thing(let id) = principal, let thing = self.state.things[id], let userID = caller.userID else {
-            return false
-        }
-        return thing.owners.contains(userID)
-            || thing.ownerGroups.contains { self.state.groups[$0]?.members.contains(userID) ?? false }
+        guard case .thing(let id) = principal, let thing = self.state.things[id] else { return false }
+        return thing.owners.contains { self.belongs(caller, to: $0) }
     }
 
     /// Users, things and the administrator belong to the app's scope. A thing has no rights in its owner's scope.

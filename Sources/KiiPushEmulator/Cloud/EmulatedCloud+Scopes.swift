@@ -18,6 +18,16 @@ extension EmulatedCloud {
         return group
     }
 
+    /// Throws if the scope's owner does not exist.
+    func checkOwner(of scope: Scope) throws(KiiFailure) {
+        switch scope {
+        case .app: break
+        case .user(let id): _ = try self.user(id: id)
+        case .group(let id): _ = try self.group(id: id)
+        case .thing(let id): _ = try self.thing(id: id)
+        }
+    }
+
     func scope(_ call: CloudCall) throws(KiiFailure) -> Scope {
         if call.parameters["user"] != nil { return .user(try self.user(call).id) }
         if call.parameters["thing"] != nil { return .thing(try self.thing(call).id) }

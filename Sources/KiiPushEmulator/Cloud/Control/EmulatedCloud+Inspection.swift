@@ -12,7 +12,7 @@ extension Route {
             }
         },
         .list("subscriptions") { cloud in
-            cloud.state.subscriptions.byKey { $0.target.fields(app: cloud.appID) + [$0.subscriber.field] }
+            cloud.state.subscriptions.byKey { $0.target.fields(app: cloud.appID) + $0.subscriber.scope.fields }
         },
         .list("buckets") { cloud in
             cloud.state.buckets.byKey { record in
@@ -49,7 +49,7 @@ extension EmulatedCloud {
         }
         let things = self.state.things.byKey { thing in
             JSONMembers(all: [
-                "thingID": thing.id, "vendorThingID": thing.vendorThingID, "owners": thing.owners.sorted(),
+                "thingID": thing.id, "vendorThingID": thing.vendorThingID, "owners": thing.owners(of: "user"),
                 "disabled": thing.isDisabled,
             ])
         }

@@ -42,8 +42,8 @@ extension EmulatedCloud {
         let byAlias = call.mediaType != "application/json"
         let issuer = try body.neededText("issuer")
         let owner = try self.owner(written: issuer)
-        guard thing.belongs(to: owner) else { throw .invalidInput("issuer has to be an owner of the target.") }
-        let maySpeak = self.belongs(call.caller, to: owner.scope) || call.caller == .thing(thing.id)
+        guard thing.owners.contains(owner) else { throw .invalidInput("issuer has to be an owner of the target.") }
+        let maySpeak = self.belongs(call.caller, to: owner) || call.caller == .thing(thing.id)
         try self.require(maySpeak, call, "Only the issuer and the thing may send this command.")
         var kept = [("issuer", JSONValue(issuer))]
         if !byAlias {
@@ -120,7 +120,11 @@ extension EmulatedCloud {
     /// The issuing user, or the members of the issuing group. Empty if the user or group is deleted.
     private func issuers(of command: CommandRecord) -> [String] {
         guard let owner = try? self.owner(written: command.request["issuer"]?.string ?? "") else { return [] }
-        return owner.kind == .user ? [owner.id] : self.state.groups[owner.id]?.members.sorted() ?? []
+        switch owner {
+        case .user(let id): return [id]
+        case .group(let id): return self.state.groups[id]?.members.sorted() ?? []
+        case .app, .thing: return []
+        }
     }
 
     private func target(_ call: CloudCall) throws(KiiFailure) -> ThingRecord {

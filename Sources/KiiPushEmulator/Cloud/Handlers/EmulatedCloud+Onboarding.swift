@@ -27,7 +27,7 @@ extension EmulatedCloud {
         let owner = try kind.isByOwner ? self.onboardingOwner(body, call) : nil
         var thing = try kind.isByVendor ? self.vendorThing(body, call) : self.knownThing(body)
         try self.checkIsEnabled(.thing(thing.id))
-        if let owner { thing.add(owner) }
+        if let owner { thing.owners.insert(owner) }
         self.state.save(thing)
         let token = self.newToken(for: .thing(thing.id), expiresAt: self.app.tokenLifetime.map { call.now + $0 })
         let installation =
@@ -43,9 +43,9 @@ extension EmulatedCloud {
         return .json(200, nil, answer)
     }
 
-    private func onboardingOwner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingOwner {
+    private func onboardingOwner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> Scope {
         let owner = try self.owner(written: body["owner"]?.string ?? "")
-        let isOwner = self.belongs(call.caller, to: owner.scope)
+        let isOwner = self.belongs(call.caller, to: owner)
         try self.require(isOwner, call, "The token of the owner, or of a member of the group, is needed.")
         return owner
     }

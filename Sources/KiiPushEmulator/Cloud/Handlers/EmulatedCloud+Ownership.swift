@@ -12,39 +12,6 @@ extension Route {
     ]
 }
 
-/// The owner of a thing: a user, or a group with all of its members.
-struct ThingOwner {
-    enum Kind: String {
-        case user
-        case group
-    }
-
-    var kind: Kind
-    var id: String
-
-    var text: String { "\(self.kind):\(self.id)" }
-
-    var scope: Scope { self.kind == .user ? .user(self.id) : .group(self.id) }
-}
-
-extension ThingRecord {
-    mutating func add(_ owner: ThingOwner) { self[owner.kind].insert(owner.id) }
-
-    /// Removes the ownership and the owner's pending request. Returns `false` if the thing has neither.
-    @discardableResult
-    mutating func remove(_ owner: ThingOwner) -> Bool {
-        let hadRequest = self.ownershipRequests.removeValue(forKey: owner.text) != nil
-        return self[owner.kind].remove(owner.id) != nil || hadRequest
-    }
-
-    func belongs(to owner: ThingOwner) -> Bool { self[owner.kind].contains(owner.id) }
-
-    private subscript(kind: ThingOwner.Kind) -> Set<String> {
-        get { kind == .user ? self.owners : self.ownerGroups }
-        set { if kind == .user { self.owners = newValue } else { self.ownerGroups = newValue } }
-    }
-}
-
 // MARK: - Adding an owner at once
 
 extension EmulatedCloud {
@@ -60,7 +27,7 @@ extension EmulatedCloud {
         let thing = try self.thing(call)
         let body = try call.object(of: "ThingOwnershipRequest")
         let password = try body.text("thingPassword") ?? ""
-        let owner: ThingOwner
+        let owner: Scope
         switch (try body.text("userID"), try body.text("groupID")) {
         case (let id?, nil): owner = try self.owner(written: "user:\(id)")
         case (nil, let id?): owner = try self.owner(written: "group:\(id)")
@@ -73,37 +40,38 @@ extension EmulatedCloud {
 
     /// By Kii's reference, the administrator, the user and the group's members may add an owner. No source shows
     /// whether Kii refuses the thing, so the emulator allows the thing too.
-    private func checkMayAdd(_ owner: ThingOwner, to thing: ThingRecord, _ call: CloudCall) throws(KiiFailure) {
-        let mayAdd = self.belongs(call.caller, to: owner.scope) || call.caller == .thing(thing.id)
+    private func checkMayAdd(_ owner: Scope, to thing: ThingRecord, _ call: CloudCall) throws(KiiFailure) {
+        let mayAdd = self.belongs(call.caller, to: owner) || call.caller == .thing(thing.id)
         try self.require(mayAdd, call, "Only the owner to be and the thing may add an owner.")
     }
 
-    private func add(_ owner: ThingOwner, to thing: ThingRecord) throws(KiiFailure) {
+    private func add(_ owner: Scope, to thing: ThingRecord) throws(KiiFailure) {
         try self.checkIsNew(owner, of: thing)
         var thing = thing
-        thing.add(owner)
+        thing.owners.insert(owner)
         self.state.save(thing)
     }
 
-    private func checkIsNew(_ owner: ThingOwner, of thing: ThingRecord) throws(KiiFailure) {
-        guard thing.belongs(to: owner) else { return }
+    private func checkIsNew(_ owner: Scope, of thing: ThingRecord) throws(KiiFailure) {
+        guard thing.owners.contains(owner) else { return }
         throw KiiFailure(
-            409, "THING_OWNERSHIP_ALREADY_EXISTS", "The \(owner.kind) owns the thing already.",
+            409, "THING_OWNERSHIP_ALREADY_EXISTS", "The \(owner.owner?.kind ?? "app") owns the thing already.",
             ["appID": self.appID, "thingID": thing.id]
-        ).about([("\(owner.kind)ID", JSONValue(owner.id))])
+        ).about(owner.fields)
     }
 
-    func owner(written text: String) throws(KiiFailure) -> ThingOwner {
+    /// A user or a group.
+    func owner(written text: String) throws(KiiFailure) -> Scope {
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
+        let owner: Scope
         // Kii's gateways and web samples write the kind in capitals.
-        guard parts.count == 2, let kind = ThingOwner.Kind(rawValue: parts[0].lowercased()) else {
-            throw .invalidInput("The owner has to be written user:{userID} or group:{groupID}.")
+        switch (parts.first?.lowercased(), parts.count) {
+        case ("user", 2): owner = .user(parts[1])
+        case ("group", 2): owner = .group(parts[1])
+        default: throw .invalidInput("The owner has to be written user:{userID} or group:{groupID}.")
         }
-        switch kind {
-        case .user: _ = try self.user(id: parts[1])
-        case .group: _ = try self.group(id: parts[1])
-        }
-        return ThingOwner(kind: kind, id: parts[1])
+        try self.checkOwner(of: owner)
+        return owner
     }
 }
 
@@ -119,7 +87,7 @@ extension EmulatedCloud {
         var thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
         let isByThing = call.caller == .thing(thing.id)
-        let mayAsk = isByThing || self.belongs(call.caller, to: owner.scope)
+        let mayAsk = isByThing || self.belongs(call.caller, to: owner)
         try self.require(mayAsk, call, "Only the owner to be and the thing may ask for an owner.")
         try self.checkIsNew(owner, of: thing)
         let code = self.identifiers.secret(EmulatedCloud.codeLength)
@@ -139,7 +107,7 @@ extension EmulatedCloud {
         let owner = try self.owner(written: text)
         let mayConfirm =
             request.isByThing
-            ? self.belongs(call.caller, to: owner.scope)
+            ? self.belongs(call.caller, to: owner)
             : call.caller == .thing(thing.id) || call.caller == .admin
         try self.require(mayConfirm, call, "Only the side that did not ask may confirm.")
         thing.ownershipRequests[text] = nil
@@ -155,21 +123,19 @@ extension EmulatedCloud {
         try self.checkMaySeeOwners(of: thing, call)
         // No source shows the media type of Kii's answer.
         return .json(
-            200, nil, .object(all: ["users": thing.owners.sorted(), "groups": thing.ownerGroups.sorted()]))
+            200, nil, .object(all: ["users": thing.owners(of: "user"), "groups": thing.owners(of: "group")]))
     }
 
     /// Any caller may ask, as in a live test of Kii's client thing-node.
     func checkOwner(_ call: CloudCall) throws(KiiFailure) { _ = try self.ownership(call) }
 
     /// If `owner` does not own the thing, the status 404 is Kii's, but the error code is a guess.
-    private func ownership(_ call: CloudCall) throws(KiiFailure) -> (thing: ThingRecord, owner: ThingOwner) {
+    private func ownership(_ call: CloudCall) throws(KiiFailure) -> (thing: ThingRecord, owner: Scope) {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
-        guard !thing.belongs(to: owner) else { return (thing, owner) }
-        switch owner.kind {
-        case .user: throw .userNotFound(value: owner.id, app: self.appID)
-        case .group: throw .groupNotFound(owner.id, app: self.appID)
-        }
+        guard !thing.owners.contains(owner) else { return (thing, owner) }
+        if case .group(let id) = owner { throw .groupNotFound(id, app: self.appID) }
+        throw .userNotFound(value: owner.owner?.id ?? "", app: self.appID)
     }
 
     /// An owner may also remove another owner, as in a test of Kii's client rc4j.

@@ -36,7 +36,7 @@ extension EmulatedCloud {
         try self.require(mayAct && (hasRight || call.caller == .admin), call, "No right to subscribe here.")
         guard self.state.subscription(of: subscriber, to: target) == nil else {
             throw KiiFailure(409, "PUSH_SUBSCRIPTION_ALREADY_EXISTS", "The subscription exists already.")
-                .about(target.fields(app: self.appID) + [("subject", JSONValue(subscriber.subject))])
+                .about(target.fields(app: self.appID) + [("subject", JSONValue(subscriber.scope.subject))])
         }
         if target.kind == .bucket { self.ensure(Bucket(target.id, in: target.scope), call) }
         self.state.save(SubscriptionRecord(target: target, subscriber: subscriber, needsRight: hasRight))

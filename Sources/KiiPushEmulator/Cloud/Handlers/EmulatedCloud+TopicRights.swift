@@ -19,15 +19,12 @@ extension EmulatedCloud {
     /// Returns a closure, since a send checks the right once for each recipient.
     func right(to verb: TopicRights.Verb, _ record: TopicRecord) -> (Caller) -> Bool {
         let holders = record.rights.holders(of: verb)
-        let shared = holders.filter { $0.kind != .user }
+        let shared = holders.filter { $0.owner?.kind != "user" }
         return { caller in
             if caller == .admin { return true }
-            if caller != .anonymous, holders.contains(.anyAuthenticatedUser) { return true }
-            if let id = caller.userID, holders.contains(.init(kind: .user, id: id)) { return true }
-            return shared.contains { holder in
-                holder.kind == .group
-                    ? self.belongs(caller, to: .group(holder.id)) : self.mayAct(caller, for: .thing(holder.id))
-            }
+            if caller != .anonymous, holders.contains(TopicRights.anyAuthenticatedUser) { return true }
+            if let id = caller.userID, holders.contains(.user(id)) { return true }
+            return shared.contains { self.belongs(caller, to: $0) }
         }
     }
 
@@ -58,7 +55,7 @@ extension EmulatedCloud {
         let record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)
         guard record.rights.holders(of: verb).contains(holder) else { throw self.accessNotFound(record, holder) }
-        return .json(200, "ACLSubjectRetrievalResponse", holder.description)
+        return .json(200, "ACLSubjectRetrievalResponse", .object(holder.fields))
     }
 
     func grantTopicRight(_ call: CloudCall) throws(KiiFailure) {
@@ -78,15 +75,15 @@ extension EmulatedCloud {
         self.state.save(record)
     }
 
-    private func accessNotFound(_ record: TopicRecord, _ holder: TopicRights.Holder) -> KiiFailure {
+    private func accessNotFound(_ record: TopicRecord, _ holder: Scope) -> KiiFailure {
         self.failure(404, "ACL_NOT_FOUND", "The subject does not have the right.", record, holder)
     }
 
     private func failure(
-        _ status: Int, _ code: String, _ message: String, _ record: TopicRecord, _ holder: TopicRights.Holder
+        _ status: Int, _ code: String, _ message: String, _ record: TopicRecord, _ holder: Scope
     ) -> KiiFailure {
         let topic = SubscriptionTarget.topic(record.topic).fields(app: self.appID)
-        return KiiFailure(status, code, message).about(topic + [("subject", JSONValue(holder.text))])
+        return KiiFailure(status, code, message).about(topic + [("subject", JSONValue(holder.subject))])
     }
 
     private func verb(_ call: CloudCall) throws(KiiFailure) -> TopicRights.Verb {
@@ -97,18 +94,14 @@ extension EmulatedCloud {
         return verb
     }
 
-    private func right(_ call: CloudCall) throws(KiiFailure) -> (TopicRights.Verb, TopicRights.Holder) {
+    private func right(_ call: CloudCall) throws(KiiFailure) -> (TopicRights.Verb, holder: Scope) {
         let verb = try self.verb(call)
         // By Kii's reference, anonymous users cannot get rights to a topic.
-        guard let holder = TopicRights.Holder(text: call["subject"]), holder.text != "UserID:ANONYMOUS_USER" else {
+        guard let holder = Scope(subject: call["subject"]), holder != .user("ANONYMOUS_USER") else {
             let known = "UserID:{id}, GroupID:{id}, ThingID:{id} or UserID:ANY_AUTHENTICATED_USER"
             throw .invalidInput("The subject has to be \(known).")
         }
-        switch holder.kind {
-        case .user: if holder != .anyAuthenticatedUser { _ = try self.user(id: holder.id) }
-        case .group: _ = try self.group(id: holder.id)
-        case .thing: _ = try self.thing(id: holder.id)
-        }
+        if holder != TopicRights.anyAuthenticatedUser { try self.checkOwner(of: holder) }
         return (verb, holder)
     }
 }

@@ -47,8 +47,7 @@ struct InstallationRecord: StoredRecord {
         [
             ("installationID", JSONValue(self.id)), ("installationRegistrationID", JSONValue(self.registrationID)),
             ("deviceType", JSONValue(self.deviceType.rawValue)), ("development", JSONValue(self.isDevelopment)),
-            self.owner.field,
-        ]
+        ] + self.owner.scope.fields
     }
 }
 

@@ -12,9 +12,9 @@ struct ThingRecord: StoredRecord {
     var password: Secret
     /// The thing's fields, except the password.
     var attributes: JSONValue
-    var owners: Set<String> = []
-    var ownerGroups: Set<String> = []
-    /// The unconfirmed requests for ownership, by ``ThingOwner/text``.
+    /// Users, and groups with all of their members.
+    var owners: Set<Scope> = []
+    /// The unconfirmed requests for ownership, by the owner's `text`.
     var ownershipRequests: [String: OwnershipRequest] = [:]
     /// Whether the thing can neither log in nor use its tokens.
     var isDisabled = false
@@ -24,11 +24,23 @@ struct ThingRecord: StoredRecord {
     var json: JSONValue {
         .object(present: [
             "id": self.id, "vendorThingID": self.vendorThingID, "password": self.password.reveal(),
-            "attributes": self.attributes, "owners": self.owners.sorted(), "ownerGroups": self.ownerGroups.sorted(),
+            "attributes": self.attributes, "owners": self.owners(of: "user"), "ownerGroups": self.owners(of: "group"),
             "ownershipRequests": JSONValue.object(
                 self.ownershipRequests.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) }),
             "disabled": self.isDisabled,
         ])
+    }
+
+    /// - Parameter kind: `user` or `group`.
+    func owners(of kind: String) -> [String] {
+        self.owners.compactMap { $0.owner }.filter { $0.kind == kind }.map { $0.id }.sorted()
+    }
+
+    /// Removes the ownership and the owner's pending request. Returns `false` if the thing has neither.
+    @discardableResult
+    mutating func remove(_ owner: Scope) -> Bool {
+        let hadRequest = self.ownershipRequests.removeValue(forKey: owner.text) != nil
+        return self.owners.remove(owner) != nil || hadRequest
     }
 
     var description: JSONMembers {
@@ -43,8 +55,9 @@ extension ThingRecord {
             let owners = json.texts("owners")
         else { return nil }
         self.init(
-            id: id, vendorThingID: vendorThingID, password: password, attributes: attributes, owners: owners,
-            ownerGroups: json.texts("ownerGroups") ?? [], isDisabled: json["disabled"]?.bool ?? false)
+            id: id, vendorThingID: vendorThingID, password: password, attributes: attributes,
+            owners: Set(owners.map { .user($0) } + (json.texts("ownerGroups") ?? []).map { .group($0) }),
+            isDisabled: json["disabled"]?.bool ?? false)
         for (owner, request) in json["ownershipRequests"]?.pairs ?? [] {
             self.ownershipRequests[owner] = OwnershipRequest(json: request)
         }

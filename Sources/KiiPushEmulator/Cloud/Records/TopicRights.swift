@@ -9,65 +9,49 @@ struct TopicRights: Sendable, Hashable {
         case send = "SEND_MESSAGE_TO_TOPIC"
     }
 
-    struct Holder: Sendable, Hashable {
-        enum Kind: String, Sendable {
-            case user = "User"
-            case group = "Group"
-            case thing = "Thing"
-        }
+    /// Everybody with the token of a user or thing.
+    static let anyAuthenticatedUser = Scope.user("ANY_AUTHENTICATED_USER")
 
-        /// Everybody with the token of a user or thing.
-        static let anyAuthenticatedUser = Holder(kind: .user, id: "ANY_AUTHENTICATED_USER")
-
-        var kind: Kind
-        var id: String
-
-        /// The form in a path and in the stored state: `UserID:{id}`.
-        var text: String { "\(self.kind.rawValue)ID:\(self.id)" }
-
-        var description: JSONValue { ["\(self.kind)ID": JSONValue(self.id)] }
-    }
-
-    private var holders: [Verb: Set<Holder>]
+    private var holders: [Verb: Set<Scope>]
 
     /// The rights of a new topic. In the app's scope, every user and thing may subscribe, and only the administrator
     /// may send. In other scopes, the scope's owner may do both, as may the user who created a group's topic.
     init(of scope: Scope, creator: Caller) {
-        guard let owner = Holder(of: scope) else {
-            self.holders = [.subscribe: [.anyAuthenticatedUser]]
+        guard scope != .app else {
+            self.holders = [.subscribe: [TopicRights.anyAuthenticatedUser]]
             return
         }
-        var owners: Set = [owner]
-        if case .group = scope, let userID = creator.userID { owners.insert(Holder(kind: .user, id: userID)) }
+        var owners: Set = [scope]
+        if case .group = scope, let userID = creator.userID { owners.insert(.user(userID)) }
         self.holders = [.subscribe: owners, .send: owners]
     }
 
-    func holders(of verb: Verb) -> Set<Holder> { self.holders[verb] ?? [] }
+    func holders(of verb: Verb) -> Set<Scope> { self.holders[verb] ?? [] }
 
-    mutating func grant(_ verb: Verb, to holder: Holder) -> Bool {
+    mutating func grant(_ verb: Verb, to holder: Scope) -> Bool {
         self.holders[verb, default: []].insert(holder).inserted
     }
 
-    mutating func revoke(_ verb: Verb, from holder: Holder) -> Bool { self.holders[verb]?.remove(holder) != nil }
+    mutating func revoke(_ verb: Verb, from holder: Scope) -> Bool { self.holders[verb]?.remove(holder) != nil }
 
-    mutating func revokeAll(from holder: Holder) -> Bool {
+    mutating func revokeAll(from holder: Scope) -> Bool {
         let hasAny = self.holders.values.contains { $0.contains(holder) }
         for verb in Verb.allCases { self.holders[verb]?.remove(holder) }
         return hasAny
     }
 
-    var description: JSONValue { self.json { $0.description } }
+    var description: JSONValue { self.json { .object($0.fields) } }
 
-    var json: JSONValue { self.json { JSONValue($0.text) } }
+    var json: JSONValue { self.json { JSONValue($0.subject) } }
 
-    func description(of verb: Verb) -> JSONValue { self.list(of: verb) { $0.description } }
+    func description(of verb: Verb) -> JSONValue { self.list(of: verb) { .object($0.fields) } }
 
-    private func json(_ write: (Holder) -> JSONValue) -> JSONValue {
+    private func json(_ write: (Scope) -> JSONValue) -> JSONValue {
         .object(Verb.allCases.map { ($0.rawValue, self.list(of: $0, write)) })
     }
 
-    private func list(of verb: Verb, _ write: (Holder) -> JSONValue) -> JSONValue {
-        JSONValue(self.holders(of: verb).sorted { $0.text < $1.text }.map(write))
+    private func list(of verb: Verb, _ write: (Scope) -> JSONValue) -> JSONValue {
+        JSONValue(self.holders(of: verb).sorted { $0.subject < $1.subject }.map(write))
     }
 
     init?(json: JSONValue) {
@@ -75,28 +59,9 @@ struct TopicRights: Sendable, Hashable {
         for verb in Verb.allCases {
             guard let elements = json[verb.rawValue]?.array else { return nil }
             for element in elements {
-                guard let holder = element.string.flatMap({ Holder(text: $0) }) else { return nil }
+                guard let holder = element.string.flatMap({ Scope(subject: $0) }) else { return nil }
                 self.holders[verb, default: []].insert(holder)
             }
         }
-    }
-}
-
-extension TopicRights.Holder {
-    init?(of scope: Scope) {
-        switch scope {
-        case .app: return nil
-        case .user(let id): self.init(kind: .user, id: id)
-        case .group(let id): self.init(kind: .group, id: id)
-        case .thing(let id): self.init(kind: .thing, id: id)
-        }
-    }
-
-    init?(text: String) {
-        let words = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard words.count == 2, !words[1].isEmpty, words[0].hasSuffix("ID"),
-            let kind = Kind(rawValue: String(words[0].dropLast(2)))
-        else { return nil }
-        self.init(kind: kind, id: String(words[1]))
     }
 }
