@@ -34,10 +34,8 @@ final class ClosingConnections: Sendable {
         self.thread.send(copy)
     }
 
-    func stop() {
-        self.thread.stop()
-        self.thread.join()
-    }
+    /// The thread then closes all connections.
+    deinit { self.thread.stop() }
 
     private final class Connection {
         let socket: FileDescriptor

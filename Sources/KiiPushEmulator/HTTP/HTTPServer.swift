@@ -20,16 +20,10 @@ final class HTTPServer: Sendable {
         _ listener: FileDescriptor, certificates: Certificates? = nil, handler: @escaping Handler
     ) throws(EmulatorError) {
         let identity = try certificates?.serverIdentity()
+        let closing = try ClosingConnections()
         // libmicrohttpd closes this copy of the descriptor.
         let descriptor = fcntl(listener.number, F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { throw .system("start the HTTP server", errno) }
-        let closing: ClosingConnections
-        do throws(EmulatorError) {
-            closing = try ClosingConnections()
-        } catch {
-            close(descriptor)
-            throw error
-        }
         let context = Unmanaged.passRetained(
             Context(handle: handler, isSecure: identity != nil, closing: closing))
         let daemon = cmhd_start(
@@ -67,7 +61,6 @@ final class HTTPServer: Sendable {
         )
         guard let daemon else {
             close(descriptor)
-            closing.stop()
             context.release()
             guard let certificates else { throw .system("start the HTTP server", errno) }
             throw EmulatorError(.certificatesFailed, "HTTPS does not start with those in \(certificates.directory)")
@@ -89,7 +82,6 @@ final class HTTPServer: Sendable {
             count == 0 || deadline <= .now() ? .leave(()) : .sleep(until: deadline)
         }
         MHD_stop_daemon(running.daemon)
-        running.context.takeUnretainedValue().closing.stop()
         running.context.release()
     }
 

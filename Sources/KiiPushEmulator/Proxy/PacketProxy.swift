@@ -23,12 +23,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         let closing = listeners.contains { $0.transport.isWebSocket } ? try ClosingConnections() : nil
         self.ports = Dictionary(listeners.map { ($0.transport, $0.port) }) { $1 }
         self.observer = observer
-        do throws(EmulatorError) {
-            try self.thread.run { ProxyLoop(listeners: listeners, observer: observer, closing: closing) }
-        } catch {
-            closing?.stop()
-            throw error
-        }
+        try self.thread.run { ProxyLoop(listeners: listeners, observer: observer, closing: closing) }
     }
 
     deinit { self.stop() }

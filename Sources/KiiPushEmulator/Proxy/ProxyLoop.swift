@@ -33,7 +33,6 @@ final class ProxyLoop: PollLoop {
         }
         self.links = []
         for listener in self.listeners { listener.socket.shutDown(.both) }
-        self.closing?.stop()
         // The senders of these commands may wait for a result, so the commands still run.
         for command in unread { command(self) }
     }
