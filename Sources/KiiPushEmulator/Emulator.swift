@@ -325,12 +325,12 @@ extension Emulator {
                 app: self.stored.app, brokerPorts: configuration.advertisedBrokerPorts ?? ports.broker,
                 isStrict: configuration.strict, baseURL: ports.baseURL, httpsBaseURL: ports.httpsBaseURL,
                 pageToken: Secret(identifiers.secret(43)), hasFaultProxy: configuration.faultProxy)
-            let cloud = EmulatedCloud(
-                settings: settings,
-                app: AppSettings(
-                    endpointDelay: configuration.endpointDelay, mqttTTL: configuration.mqttTTL,
-                    tokenLifetime: configuration.tokenLifetime, givesRefreshTokens: configuration.refreshTokens),
-                state: self.stored.cloud)
+            var app = AppSettings()
+            app.endpointDelay = configuration.endpointDelay
+            app.mqttTTL = configuration.mqttTTL
+            app.tokenLifetime = configuration.tokenLifetime
+            app.givesRefreshTokens = configuration.refreshTokens
+            let cloud = EmulatedCloud(settings: settings, app: app, state: self.stored.cloud)
             cloud.presence = { [presence = self.presence] in presence.statuses() }
             let activity = ActivityLog()
             let folder = configuration.runtimeFile.map { ReceiverFolder(in: Directory.parent(of: $0)) }

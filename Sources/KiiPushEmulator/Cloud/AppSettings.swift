@@ -7,23 +7,15 @@ import KiiPushCore
 package struct AppSettings: Sendable, Hashable {
     /// Whether the cloud refuses requests to the app with 403 `APP_DISABLED`.
     package var isDisabled = false
-    package var endpointDelay: Duration
+    package var endpointDelay = Duration.zero
     package var mqttTTL: Duration?
     package var tokenLifetime: Duration?
-    package var givesRefreshTokens: Bool
+    package var givesRefreshTokens = true
     var requiresThingPassword = false
     package var requestLimit: RequestLimit?
     var networks = Set(PushNetwork.keyed)
 
-    package init(
-        endpointDelay: Duration = .zero, mqttTTL: Duration? = nil, tokenLifetime: Duration? = nil,
-        givesRefreshTokens: Bool = true
-    ) {
-        self.endpointDelay = endpointDelay
-        self.mqttTTL = mqttTTL
-        self.tokenLifetime = tokenLifetime
-        self.givesRefreshTokens = givesRefreshTokens
-    }
+    package init() {}
 }
 
 package struct RequestLimit: Sendable, Hashable {
