@@ -2,18 +2,18 @@ import KiiPushCore
 
 extension EmulatedCloud {
     func user(id: String) throws(KiiFailure) -> UserRecord {
-        guard let user = self.state.users[id] else { throw .userNotFound(value: id, app: self.appID) }
+        guard let user = self.state.users[id] else { throw self.userNotFound(id) }
         return user
     }
 
     func thing(id: String) throws(KiiFailure) -> ThingRecord {
-        guard let thing = self.state.things[id] else { throw .thingNotFound(value: id, app: self.appID) }
+        guard let thing = self.state.things[id] else { throw self.thingNotFound(id) }
         return thing
     }
 
     func group(id: String) throws(KiiFailure) -> GroupRecord {
         guard let group = self.state.groups[id] else {
-            throw .groupNotFound(id, app: self.appID)
+            throw self.groupNotFound(id)
         }
         return group
     }
@@ -47,9 +47,9 @@ extension EmulatedCloud {
         guard let colon = text.firstIndex(of: ":") else { return try self.user(id: text) }
         let fields = ["LOGIN_NAME": "loginName", "EMAIL": "emailAddress", "PHONE": "phoneNumber"]
         let value = String(text[text.index(after: colon)...])
-        guard let field = fields[String(text[..<colon])] else { throw .userNotFound(value: text, app: self.appID) }
+        guard let field = fields[String(text[..<colon])] else { throw self.userNotFound(text) }
         guard let user = self.state.user(field: field, value: value) else {
-            throw .userNotFound(field: field, value: value, app: self.appID)
+            throw self.userNotFound(value, field: field)
         }
         return user
     }
@@ -60,7 +60,7 @@ extension EmulatedCloud {
         guard text.hasPrefix(prefix) else { return try self.thing(id: text) }
         let name = String(text.dropFirst(prefix.count))
         guard let thing = self.state.thing(vendorThingID: name) else {
-            throw .thingNotFound(field: "vendorThingID", value: name, app: self.appID)
+            throw self.thingNotFound(name, field: "vendorThingID")
         }
         return thing
     }

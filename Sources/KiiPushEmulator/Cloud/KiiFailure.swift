@@ -91,12 +91,6 @@ extension KiiFailure {
     static let wrongToken = KiiFailure(
         403, "WRONG_TOKEN", "The token is not valid: it is unknown, expired or was replaced.")
 
-    static func wrongPassword(principalID: String, address: String?, app: String) -> KiiFailure {
-        KiiFailure(
-            401, "WRONG_PASSWORD", "The password is not correct.",
-            ["appID": app, "principalID": principalID, "address": address])
-    }
-
     static let userDisabled = KiiFailure(401, "USER_DISABLED", "The user is disabled.")
     static let thingDisabled = KiiFailure(401, "THING_DISABLED", "The thing is disabled.")
     /// Kii's own words. They do not tell whether the name or the password is wrong.
@@ -106,32 +100,42 @@ extension KiiFailure {
     static let invalidClient = KiiFailure(400, "invalid_client", "The client ID or the client secret is not correct")
 }
 
-// MARK: - Missing and existing resources
+// MARK: - Resources of the app
+
+extension EmulatedCloud {
+    func wrongPassword(principalID: String, address: String?) -> KiiFailure {
+        KiiFailure(
+            401, "WRONG_PASSWORD", "The password is not correct.",
+            ["appID": self.appID, "principalID": principalID, "address": address])
+    }
+
+    func userNotFound(_ value: String, field: String = "userID") -> KiiFailure {
+        KiiFailure(
+            404, "USER_NOT_FOUND", "The user was not found.", ["field": field, "value": value, "appID": self.appID])
+    }
+
+    func groupNotFound(_ id: String) -> KiiFailure {
+        KiiFailure(404, "GROUP_NOT_FOUND", "The group was not found.", ["groupID": id, "appID": self.appID])
+    }
+
+    func thingNotFound(_ value: String, field: String = "thingID") -> KiiFailure {
+        KiiFailure(
+            404, "THING_NOT_FOUND", "The thing was not found.", ["field": field, "value": value, "appID": self.appID])
+    }
+
+    func installationNotFound(
+        id: String? = nil, deviceType: String? = nil, registrationID: String? = nil
+    ) -> KiiFailure {
+        KiiFailure(
+            404, "INSTALLATION_NOT_FOUND", "The installation was not found.",
+            [
+                "installationID": id, "appID": self.appID, "installationRegistrationID": registrationID,
+                "deviceType": deviceType,
+            ])
+    }
+}
 
 extension KiiFailure {
-    static func userNotFound(field: String = "userID", value: String, app: String) -> KiiFailure {
-        KiiFailure(
-            404, "USER_NOT_FOUND", "The user was not found.", ["field": field, "value": value, "appID": app])
-    }
-
-    static func groupNotFound(_ id: String, app: String) -> KiiFailure {
-        KiiFailure(404, "GROUP_NOT_FOUND", "The group was not found.", ["groupID": id, "appID": app])
-    }
-
-    static func thingNotFound(field: String = "thingID", value: String, app: String) -> KiiFailure {
-        KiiFailure(
-            404, "THING_NOT_FOUND", "The thing was not found.", ["field": field, "value": value, "appID": app])
-    }
-
-    static func installationNotFound(
-        id: String? = nil, deviceType: String? = nil, registrationID: String? = nil, app: String
-    ) -> KiiFailure {
-        let context: KeyValuePairs<String, (any JSONConvertible)?> = [
-            "installationID": id, "appID": app, "installationRegistrationID": registrationID, "deviceType": deviceType,
-        ]
-        return KiiFailure(404, "INSTALLATION_NOT_FOUND", "The installation was not found.", context)
-    }
-
     static let endpointNotFound = KiiFailure(404, "MQTT_ENDPOINT_NOT_FOUND", "The installation is not for MQTT.")
 }
 

@@ -127,7 +127,7 @@ extension EmulatedCloud {
         let user = try self.user(call)
         let mayRemove = call.caller == .user(user.id) || self.mayManage(call.caller, group)
         try self.require(mayRemove, call, "Only the owner may remove another member.")
-        guard group.members.remove(user.id) != nil else { throw .userNotFound(value: user.id, app: self.appID) }
+        guard group.members.remove(user.id) != nil else { throw self.userNotFound(user.id) }
         self.state.save(group)
     }
 

@@ -127,10 +127,10 @@ extension EmulatedCloud {
         let (record, missing): (InstallationRecord?, KiiFailure)
         if parts.count == 2, let deviceType = InstallationRecord.DeviceType(rawValue: parts[0]) {
             record = self.state.installation(deviceType: deviceType, registrationID: parts[1])
-            missing = .installationNotFound(deviceType: parts[0], registrationID: parts[1], app: self.appID)
+            missing = self.installationNotFound(deviceType: parts[0], registrationID: parts[1])
         } else {
             record = self.state.installations[text]
-            missing = .installationNotFound(id: text, app: self.appID)
+            missing = self.installationNotFound(id: text)
         }
         guard let record else { throw missing }
         try self.require(self.mayAct(call.caller, for: record.owner), call, "Only the owner may use its installation.")

@@ -95,7 +95,7 @@ extension EmulatedCloud {
     func check(_ password: String, of thing: ThingRecord) throws(KiiFailure) {
         guard thing.password.reveal() == password else {
             let address = "VENDOR_THING_ID:\(thing.vendorThingID)"
-            throw .wrongPassword(principalID: thing.id, address: address, app: self.appID)
+            throw self.wrongPassword(principalID: thing.id, address: address)
         }
     }
 }

@@ -134,8 +134,8 @@ extension EmulatedCloud {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
         guard !thing.owners.contains(owner) else { return (thing, owner) }
-        if case .group(let id) = owner { throw .groupNotFound(id, app: self.appID) }
-        throw .userNotFound(value: owner.owner?.id ?? "", app: self.appID)
+        if case .group(let id) = owner { throw self.groupNotFound(id) }
+        throw self.userNotFound(owner.owner?.id ?? "")
     }
 
     /// An owner may also remove another owner, as in a test of Kii's client rc4j.

@@ -156,7 +156,7 @@ extension EmulatedCloud {
             }
             guard let old = body["oldPassword"]?.string else { throw .invalidInput("oldPassword is needed.") }
             guard old == former.reveal() else {
-                throw .wrongPassword(principalID: user.id, address: user.address, app: self.appID)
+                throw self.wrongPassword(principalID: user.id, address: user.address)
             }
         }
         user.password = password
