@@ -127,33 +127,29 @@ struct EmulatorCommand: ParsableCommand {
             do {
                 return try await Emulator.start(configuration)
             } catch let error as EmulatorError {
-                let ports: [WritableKeyPath<Emulator.Configuration, UInt16>] = [
-                    \.port, \.httpsPort, \.mqttPort, \.mqttTLSPort, \.webSocketPort, \.webSocketTLSPort,
-                ]
-                guard case .portInUse(let taken) = error.code, taken != 0, !self.askedPorts.contains(taken),
-                    let port = ports.first(where: { configuration[keyPath: $0] == taken })
+                guard case .portInUse(let taken) = error.code, taken != 0, !self.asksFor(taken),
+                    let port = self.ports.first(where: { configuration[keyPath: $0.place] == taken })
                 else { throw CommandFailure(error.exit, error.description) }
-                configuration[keyPath: port] = 0
+                configuration[keyPath: port.place] = 0
             }
         }
     }
 
-    private var askedPorts: [UInt16?] {
-        [self.port, self.httpsPort, self.mqttPort, self.mqttTLSPort, self.webSocketPort, self.webSocketTLSPort]
+    private var ports: [(place: WritableKeyPath<Emulator.Configuration, UInt16>, asked: UInt16?, usual: UInt16)] {
+        [
+            (\.port, self.port, 17680), (\.httpsPort, self.httpsPort, 17643), (\.mqttPort, self.mqttPort, 17683),
+            (\.mqttTLSPort, self.mqttTLSPort, 17684), (\.webSocketPort, self.webSocketPort, 17685),
+            (\.webSocketTLSPort, self.webSocketTLSPort, 17686),
+        ]
     }
 
+    private func asksFor(_ port: UInt16) -> Bool { self.ports.contains { $0.asked == port } }
+
     private func configuration(runtimeFile: String) throws -> Emulator.Configuration {
-        let asked = self.askedPorts
-        func port(_ own: UInt16?, _ usual: UInt16) -> UInt16 {
-            own ?? (!asked.contains(usual) && Emulator.isFree(usual) ? usual : 0)
-        }
         var configuration = Emulator.Configuration()
-        configuration.port = port(self.port, 17680)
-        configuration.httpsPort = port(self.httpsPort, 17643)
-        configuration.mqttPort = port(self.mqttPort, 17683)
-        configuration.mqttTLSPort = port(self.mqttTLSPort, 17684)
-        configuration.webSocketPort = port(self.webSocketPort, 17685)
-        configuration.webSocketTLSPort = port(self.webSocketTLSPort, 17686)
+        for (place, asked, usual) in self.ports {
+            configuration[keyPath: place] = asked ?? (!self.asksFor(usual) && Emulator.isFree(usual) ? usual : 0)
+        }
         if !self.temporary {
             configuration.directory = try self.directory ?? FilePaths().emulatorState
         }
