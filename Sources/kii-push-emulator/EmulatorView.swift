@@ -4,33 +4,24 @@ import KiiPushEmulator
 
 /// Shows the activity on its own thread, since the reader of the output may be slow.
 final class EmulatorView: Sendable {
-    private let end: AsyncStream<Never>
+    /// `true` when all is shown, `false` when the patience is over.
+    private let end = OneShot<Bool>()
 
     init(_ emulator: Emulator, on console: Console) throws {
-        let (end, ended) = AsyncStream.makeStream(of: Never.self)
-        self.end = end
         let (log, root) = (emulator.activity, "/api/apps/\(emulator.appID)")
         log.follow()
-        try OSThread(name: "kii-view") {
+        try OSThread(name: "kii-view") { [end] in
             EmulatorView.show(log, root: root, on: console)
-            ended.finish()
+            end.resume(true)
         }.detach()
     }
 
     func hasEnded(within patience: Duration) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                for await _ in self.end {}
-                return !Task.isCancelled
-            }
-            group.addTask {
-                // The task above ends this sleep when all is shown.
-                try? await Task.sleep(for: patience)
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
+        Task { [end] in
+            try? await Task.sleep(for: patience)
+            end.resume(false)
         }
+        return await self.end.value()
     }
 
     private static func show(_ log: ActivityLog, root: String, on console: Console) {
