@@ -2,13 +2,6 @@ import Glibc
 import KiiPushCore
 
 final class BrokerSupervisor: PollLoop {
-    private enum Start {
-        case accepted
-        /// mosquitto has ended, for example because another process used a port.
-        case ended
-        case silent
-    }
-
     private static let attempts = 5
     private static let lookMilliseconds: Int32 = 5
     private static let retryPause = Duration.milliseconds(200)
@@ -67,12 +60,9 @@ final class BrokerSupervisor: PollLoop {
             self.ports = BrokerPorts(
                 tcp: try self.choosePort(self.settings.ports.tcp, preferred: preferred.tcp, not: 0), tls: 0)
             self.ports.tls = try self.choosePort(self.settings.ports.tls, preferred: preferred.tls, not: self.ports.tcp)
-            switch try self.start() {
-            case .accepted: return
-            case .silent: throw self.failure("mosquitto takes no connections")
+            if try self.start() { return }
             // Another process may have taken a port after the check of the port, so the next attempt prefers no port.
-            case .ended: preferred = BrokerPorts(tcp: 0, tls: 0)
-            }
+            preferred = BrokerPorts(tcp: 0, tls: 0)
         }
         throw self.failure("mosquitto ended at its start")
     }
@@ -98,7 +88,8 @@ final class BrokerSupervisor: PollLoop {
         }
     }
 
-    private func start() throws(EmulatorError) -> Start {
+    /// Returns `false` if mosquitto has ended, for example because another process used a port.
+    private func start() throws(EmulatorError) -> Bool {
         let files = self.settings.files
         try files.write(ports: self.ports, persistence: self.settings.persistence, isRoot: geteuid() == 0)
         self.settings.presence.restart(tlsPort: self.ports.tls)
@@ -109,15 +100,15 @@ final class BrokerSupervisor: PollLoop {
         self.logWatch = try? FileWatch(files.log)
         do throws(EmulatorError) {
             if try self.waitUntilAccepted(self.settings.publisher, patience: self.settings.patience.start) {
-                return .accepted
+                return true
             }
+            guard !self.isRunning else { throw self.failure("mosquitto takes no connections") }
         } catch {
             self.stopChild()
             throw error
         }
-        let hasEnded = !self.isRunning
         self.stopChild()
-        return hasEnded ? .ended : .silent
+        return false
     }
 
     private func stopChild() {
