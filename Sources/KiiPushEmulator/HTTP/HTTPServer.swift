@@ -14,7 +14,7 @@ final class HTTPServer: Sendable {
     private static let stopPatience = Duration.seconds(2)
     static let hasTLS = cmhd_has_tls()
 
-    private let running: Locked<Running?>
+    private let running: Locked<(daemon: OpaquePointer, context: Unmanaged<Context>)?>
 
     init(
         _ listener: FileDescriptor, certificates: Certificates? = nil, handler: @escaping Handler
@@ -65,7 +65,7 @@ final class HTTPServer: Sendable {
             guard let certificates else { throw .system("start the HTTP server", errno) }
             throw EmulatorError(.certificatesFailed, "HTTPS does not start with those in \(certificates.directory)")
         }
-        self.running = Locked(Running(daemon: daemon, context: context))
+        self.running = Locked((daemon, context))
     }
 
     /// Blocks until the server's thread has ended. All handlers must have answered before, since libmicrohttpd may
@@ -86,11 +86,6 @@ final class HTTPServer: Sendable {
     }
 
     deinit { self.stop() }
-
-    private struct Running {
-        let daemon: OpaquePointer
-        let context: Unmanaged<Context>
-    }
 
     final class Context: Sendable {
         let handle: Handler
