@@ -42,7 +42,8 @@ extension Principal {
 
 /// A scope also stands for its owner: the owner of a thing, or the holder of a right to a topic.
 extension Scope {
-    var owner: (kind: String, id: String)? {
+    /// The kind and the ID of the owner; `nil` for the app.
+    var parts: (kind: String, id: String)? {
         switch self {
         case .app: nil
         case .user(let id): ("user", id)
@@ -52,16 +53,16 @@ extension Scope {
     }
 
     /// The part of a path or `kiicloud:` URI before `topics/…` and `buckets/…`. Empty for the app.
-    var pathPrefix: String { self.owner.map { "\($0.kind)s/\($0.id)/" } ?? "" }
+    var pathPrefix: String { self.parts.map { "\($0.kind)s/\($0.id)/" } ?? "" }
 
-    var typeName: String { self.owner.map { "APP_AND_\($0.kind.uppercased())" } ?? "APP" }
+    var typeName: String { self.parts.map { "APP_AND_\($0.kind.uppercased())" } ?? "APP" }
 
     /// `user:{id}`, `group:{id}` or `thing:{id}`; empty for the app.
-    var text: String { self.owner.map { "\($0.kind):\($0.id)" } ?? "" }
+    var text: String { self.parts.map { "\($0.kind):\($0.id)" } ?? "" }
 
     /// The form in a path and in the stored rights: `UserID:{id}`.
     var subject: String {
-        self.owner.map { "\($0.kind.prefix(1).uppercased())\($0.kind.dropFirst())ID:\($0.id)" } ?? ""
+        self.parts.map { "\($0.kind.prefix(1).uppercased())\($0.kind.dropFirst())ID:\($0.id)" } ?? ""
     }
 
     init?(subject: String) {
@@ -77,11 +78,11 @@ extension Scope {
     }
 
     var messageField: (String, JSONValue)? {
-        self.owner.map { ("objectScope\(self.subject.prefix { $0 != ":" })", JSONValue($0.id)) }
+        self.parts.map { ("objectScope\(self.subject.prefix { $0 != ":" })", JSONValue($0.id)) }
     }
 
     /// The owner's ID; empty for the app.
-    var fields: JSONMembers { self.owner.map { [("\($0.kind)ID", JSONValue($0.id))] } ?? [] }
+    var fields: JSONMembers { self.parts.map { [("\($0.kind)ID", JSONValue($0.id))] } ?? [] }
 
     func json(app: String) -> JSONValue {
         .object([("appID", JSONValue(app))] + self.fields + [("type", JSONValue(self.typeName))])

@@ -19,7 +19,7 @@ extension EmulatedCloud {
     }
 
     /// Throws if the scope's owner does not exist.
-    func checkOwner(of scope: Scope) throws(KiiFailure) {
+    func checkExistence(of scope: Scope) throws(KiiFailure) {
         switch scope {
         case .app: break
         case .user(let id): _ = try self.user(id: id)

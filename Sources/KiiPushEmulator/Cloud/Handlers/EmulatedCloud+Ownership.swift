@@ -55,7 +55,7 @@ extension EmulatedCloud {
     private func checkIsNew(_ owner: Scope, of thing: ThingRecord) throws(KiiFailure) {
         guard thing.owners.contains(owner) else { return }
         throw KiiFailure(
-            409, "THING_OWNERSHIP_ALREADY_EXISTS", "The \(owner.owner?.kind ?? "app") owns the thing already.",
+            409, "THING_OWNERSHIP_ALREADY_EXISTS", "The \(owner.parts?.kind ?? "app") owns the thing already.",
             ["appID": self.appID, "thingID": thing.id]
         ).about(owner.fields)
     }
@@ -70,7 +70,7 @@ extension EmulatedCloud {
         case ("group", 2): owner = .group(parts[1])
         default: throw .invalidInput("The owner has to be written user:{userID} or group:{groupID}.")
         }
-        try self.checkOwner(of: owner)
+        try self.checkExistence(of: owner)
         return owner
     }
 }
@@ -135,7 +135,7 @@ extension EmulatedCloud {
         let owner = try self.owner(written: call["owner"])
         guard !thing.owners.contains(owner) else { return (thing, owner) }
         if case .group(let id) = owner { throw self.groupNotFound(id) }
-        throw self.userNotFound(owner.owner?.id ?? "")
+        throw self.userNotFound(owner.parts?.id ?? "")
     }
 
     /// An owner may also remove another owner, as in a test of Kii's client rc4j.

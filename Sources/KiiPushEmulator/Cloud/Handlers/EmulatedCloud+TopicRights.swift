@@ -19,7 +19,7 @@ extension EmulatedCloud {
     /// Returns a closure, since a send checks the right once for each recipient.
     func right(to verb: TopicRights.Verb, _ record: TopicRecord) -> (Caller) -> Bool {
         let holders = record.rights.holders(of: verb)
-        let shared = holders.filter { $0.owner?.kind != "user" }
+        let shared = holders.filter { $0.parts?.kind != "user" }
         return { caller in
             if caller == .admin { return true }
             if caller != .anonymous, holders.contains(TopicRights.anyAuthenticatedUser) { return true }
@@ -101,7 +101,7 @@ extension EmulatedCloud {
             let known = "UserID:{id}, GroupID:{id}, ThingID:{id} or UserID:ANY_AUTHENTICATED_USER"
             throw .invalidInput("The subject has to be \(known).")
         }
-        if holder != TopicRights.anyAuthenticatedUser { try self.checkOwner(of: holder) }
+        if holder != TopicRights.anyAuthenticatedUser { try self.checkExistence(of: holder) }
         return (verb, holder)
     }
 }

@@ -33,7 +33,7 @@ struct ThingRecord: StoredRecord {
 
     /// - Parameter kind: `user` or `group`.
     func owners(of kind: String) -> [String] {
-        self.owners.compactMap { $0.owner }.filter { $0.kind == kind }.map { $0.id }.sorted()
+        self.owners.compactMap { $0.parts }.filter { $0.kind == kind }.map { $0.id }.sorted()
     }
 
     /// Removes the ownership and the owner's pending request. Returns `false` if the thing has neither.
