@@ -64,11 +64,11 @@ extension EmulatedCloud {
 
     private func payload(
         _ value: JSONValue?, _ deviceType: InstallationRecord.DeviceType
-    ) throws(KiiFailure) -> InstallationRecord.Payload? {
+    ) throws(KiiFailure) -> PushNetwork? {
         guard let value else { return nil }
-        guard deviceType == .mqtt, let format = value.string.flatMap({ InstallationRecord.Payload(rawValue: $0) })
-        else {
-            let known = InstallationRecord.Payload.allCases.map(\.rawValue).joined(separator: " or ")
+        let format = InstallationRecord.payloads.first { $0.rawValue == value.string }
+        guard deviceType == .mqtt, let format else {
+            let known = InstallationRecord.payloads.map(\.rawValue).joined(separator: " or ")
             throw .invalidInput("payload has to be \(known), and is for MQTT alone.")
         }
         return format

@@ -10,11 +10,8 @@ struct InstallationRecord: StoredRecord {
         case mqtt = "MQTT"
     }
 
-    /// The format of pushes over MQTT, an extension of the emulator: Kii's format for MQTT, or Kii's format for Apple.
-    enum Payload: String, Sendable, CaseIterable {
-        case mqtt
-        case apns
-    }
+    /// The formats of pushes over MQTT, an extension of the emulator: Kii's format for MQTT, and Kii's format for Apple.
+    static let payloads: [PushNetwork] = [.mqtt, .apns]
 
     var id: String
     var deviceType: DeviceType
@@ -23,7 +20,7 @@ struct InstallationRecord: StoredRecord {
     var owner: Principal
     var isDevelopment: Bool
     var createdAt: Timestamp
-    var payload = Payload.mqtt
+    var payload = PushNetwork.mqtt
     var credential: BrokerCredential?
     /// The end of the credential's lifetime; `nil` for no end, and before the first request for the endpoint.
     var endpointExpiresAt: Timestamp?
@@ -61,7 +58,7 @@ extension InstallationRecord {
         self.init(
             id: id, deviceType: deviceType, registrationID: registrationID, owner: owner,
             isDevelopment: isDevelopment, createdAt: createdAt,
-            payload: json["payload"]?.string.flatMap { Payload(rawValue: $0) } ?? .mqtt,
+            payload: json["payload"]?.string.flatMap { PushNetwork(rawValue: $0) } ?? .mqtt,
             endpointExpiresAt: json.time("endpointExpiresAt"))
         if let username = json["username"]?.string, let password = json.secret("password") {
             self.credential = BrokerCredential(username: username, password: password)
