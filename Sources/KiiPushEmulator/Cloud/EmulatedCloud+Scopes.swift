@@ -65,6 +65,24 @@ extension EmulatedCloud {
         return thing
     }
 
+    /// The user in the path.
+    ///
+    /// - Throws: ``KiiFailure`` 401 with `refusal` if the caller may not act for the user.
+    func ownUser(_ call: CloudCall, _ refusal: String) throws(KiiFailure) -> UserRecord {
+        let user = try self.user(call)
+        try self.require(self.mayAct(call.caller, for: .user(user.id)), call, refusal)
+        return user
+    }
+
+    /// The thing in the path.
+    ///
+    /// - Throws: ``KiiFailure`` 401 with `refusal` if the caller may not act for the thing.
+    func ownThing(_ call: CloudCall, _ refusal: String) throws(KiiFailure) -> ThingRecord {
+        let thing = try self.thing(call)
+        try self.require(self.mayAct(call.caller, for: .thing(thing.id)), call, refusal)
+        return thing
+    }
+
     func principal(userID: String?, thingID: String?) throws(KiiFailure) -> Principal {
         switch (userID, thingID) {
         case (let userID?, nil): return .user(try self.user(id: userID).id)

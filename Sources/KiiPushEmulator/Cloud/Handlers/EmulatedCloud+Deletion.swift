@@ -13,16 +13,13 @@ extension Route {
 /// - Source: Kii's guides on deleting users and things; live tests of thing-node and of Kii's client for Java.
 extension EmulatedCloud {
     func deleteUser(_ call: CloudCall) throws(KiiFailure) {
-        let user = try self.user(call)
-        try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may delete the account.")
+        let user = try self.ownUser(call, "Only the user may delete the account.")
         self.revokeAccess(.user(user.id))
         self.state.remove(user)
     }
 
     func deleteThing(_ call: CloudCall) throws(KiiFailure) {
-        let thing = try self.thing(call)
-        let mayAct = self.mayAct(call.caller, for: .thing(thing.id))
-        try self.require(mayAct, call, "Only the thing and its owners may delete it.")
+        let thing = try self.ownThing(call, "Only the thing and its owners may delete it.")
         self.revokeAccess(.thing(thing.id))
         self.state.remove(thing)
     }

@@ -8,8 +8,7 @@ extension EmulatedCloud {
     }
 
     func sendToUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        let user = try self.user(call)
-        try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the administrator may do this.")
+        let user = try self.ownUser(call, "Only the administrator may do this.")
         return try self.send(to: .user(user.id), [.user(user.id)], call)
     }
 

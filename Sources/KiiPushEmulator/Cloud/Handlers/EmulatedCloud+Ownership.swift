@@ -119,8 +119,7 @@ extension EmulatedCloud {
 
 extension EmulatedCloud {
     func listOwners(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        let thing = try self.thing(call)
-        try self.checkMaySeeOwners(of: thing, call)
+        let thing = try self.seenThing(call)
         // No source shows the media type of Kii's answer.
         return .json(
             200, nil, .object(all: ["users": thing.owners(of: "user"), "groups": thing.owners(of: "group")]))
@@ -140,7 +139,7 @@ extension EmulatedCloud {
 
     /// An owner may also remove another owner, as in a test of Kii's client rc4j.
     func removeOwner(_ call: CloudCall) throws(KiiFailure) {
-        try self.checkMaySeeOwners(of: self.thing(call), call)
+        _ = try self.seenThing(call)
         var ownership = try self.ownership(call)
         // Refused as in a live test of Kii's client thing-node.
         let isThing = call.caller == .thing(ownership.thing.id)
@@ -149,8 +148,7 @@ extension EmulatedCloud {
         self.state.save(ownership.thing)
     }
 
-    private func checkMaySeeOwners(of thing: ThingRecord, _ call: CloudCall) throws(KiiFailure) {
-        let mayAct = self.mayAct(call.caller, for: .thing(thing.id))
-        try self.require(mayAct, call, "Only the thing and its owners may see its owners.")
+    private func seenThing(_ call: CloudCall) throws(KiiFailure) -> ThingRecord {
+        try self.ownThing(call, "Only the thing and its owners may see its owners.")
     }
 }

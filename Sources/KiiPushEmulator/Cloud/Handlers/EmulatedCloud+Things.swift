@@ -47,10 +47,7 @@ extension EmulatedCloud {
     }
 
     private func ownThing(_ call: CloudCall) throws(KiiFailure) -> ThingRecord {
-        let thing = try self.thing(call)
-        let mayAct = self.mayAct(call.caller, for: .thing(thing.id))
-        try self.require(mayAct, call, "Only the thing and its owners may read and change it.")
-        return thing
+        try self.ownThing(call, "Only the thing and its owners may read and change it.")
     }
 
     /// Fields that the body leaves out keep their values. The vendor's ID and the password do not change.

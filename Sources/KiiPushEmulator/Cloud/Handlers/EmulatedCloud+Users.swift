@@ -97,9 +97,7 @@ extension EmulatedCloud {
     }
 
     private func changeableUser(_ call: CloudCall) throws(KiiFailure) -> UserRecord {
-        let user = try self.user(call)
-        try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may change the account.")
-        return user
+        try self.ownUser(call, "Only the user may change the account.")
     }
 
     /// The body replaces all of the app's own fields. Kii's fields that the body leaves out keep their values.
