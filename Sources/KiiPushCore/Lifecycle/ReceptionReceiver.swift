@@ -33,18 +33,15 @@ package final class ReceptionReceiver: Receiver {
         if let content = message.content { self.applyBadge(content.badge, context) }
         let key = NotificationRequest.Key(installationID: context.installationID, messageID: context.messageID)
         guard context.state == .background, self.lifecycle?.launchOptions.names(key) != true else { return .handler }
-        let alert = self.desk.alert(for: message)
-        let route = ReceptionRoute(of: message, alert: alert, in: .background)
-        switch route {
-        case .handler, .launch: return .handler
-        case .nobody: return .nobody
-        case .alert, .handlerAndAlert:
-            let isForHandler = route == .handlerAndAlert
-            return .show(
-                { [desk] in
-                    desk.present(message, alert, key, receivedAt: context.receivedAt, isResting: !isForHandler)
-                }, isForHandler: isForHandler)
+        // Kii's MQTT payloads carry no `aps`. A message without `aps` counts as `content-available`.
+        let isForHandler = message.content?.isContentAvailable ?? true
+        guard let alert = self.desk.alert(for: message), alert.isVisible else {
+            return isForHandler ? .handler : .nobody
         }
+        return .show(
+            { [desk] in
+                desk.present(message, alert, key, receivedAt: context.receivedAt, isResting: !isForHandler)
+            }, isForHandler: isForHandler)
     }
 
     private func route(_ action: UserAction, _ message: ReceivedMessage, _ context: DeliveryContext) -> DeliveryRoute {

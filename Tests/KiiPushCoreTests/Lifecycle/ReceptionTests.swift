@@ -1,42 +1,37 @@
-import KiiPushCore
+import TestSupport
 import Testing
 
+@testable import KiiPushCore
+
 @Suite struct ReceptionTests {
-    private func route(_ state: LifecycleState, contentAvailable: Bool, alert: Bool) -> ReceptionRoute {
-        ReceptionRoute(in: state, isContentAvailable: contentAvailable, hasAlert: alert)
+    /// What happens to a message that arrives in this state, in a word.
+    private func route(_ state: LifecycleState, _ message: ReceivedMessage) -> String {
+        let lifecycle = AgentLifecycle(state: state)
+        let receiver = ReceptionReceiver(
+            handler: ClosureHandler { _, _, completion in completion(.newData) }, lifecycle: lifecycle,
+            desk: PresentationDesk(presenter: RecordingPresenter(), lifecycle: lifecycle), applyBadge: { _, _ in })
+        let context = DeliveryContext(installationID: "a", messageID: 1, receivedAt: .at(5), attempt: 1, state: state)
+        return switch receiver.route(message, context: context) {
+        case .handler: "handler"
+        case .nobody: "nobody"
+        case .show(_, isForHandler: true): "handlerAndAlert"
+        case .show(_, isForHandler: false): "alert"
+        case .invoke: "action"
+        }
     }
 
-    @Test(arguments: [LifecycleState.active, .inactive], [(true, true), (true, false), (false, true), (false, false)])
-    func activeOrInactive_any_any_handlerCalledNothingPresented(state: LifecycleState, keys: (Bool, Bool)) {
-        #expect(self.route(state, contentAvailable: keys.0, alert: keys.1) == .handler)
+    private func route(_ state: LifecycleState, contentAvailable: Bool, alert: Bool) throws -> String {
+        let members = (alert ? [#""alert":"Dinner""#] : []) + (contentAvailable ? [#""content-available":1"#] : [])
+        let payload = #"{"aps":{\#(members.joined(separator: ","))}}"#
+        return self.route(state, try ReceivedMessage(payload: Array(payload.utf8)))
     }
 
-    @Test func background_set_yes_handlerCalledAndAlertPresented() {
-        #expect(self.route(.background, contentAvailable: true, alert: true) == .handlerAndAlert)
-    }
-
-    @Test func background_set_no_handlerCalled() {
-        #expect(self.route(.background, contentAvailable: true, alert: false) == .handler)
-    }
-
-    @Test func background_notSet_yes_presented() {
-        #expect(self.route(.background, contentAvailable: false, alert: true) == .alert)
-    }
-
-    @Test func background_notSet_no_nobodyIsCalled() {
-        #expect(self.route(.background, contentAvailable: false, alert: false) == .nobody)
-    }
-
-    @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
-    func notRunning_any_any_startedWithTheMessage(keys: (Bool, Bool)) {
-        #expect(self.route(.notRunning, contentAvailable: keys.0, alert: keys.1) == .launch)
-    }
-
-    @Test func theWholeTable() {
+    /// A program that does not run is started by its handler, which is an activator.
+    @Test func theWholeTable() throws {
         var lines = ["state       content-available  alert  route"]
         for state in [LifecycleState.active, .inactive, .background, .notRunning] {
             for (contentAvailable, alert) in [(true, true), (true, false), (false, true), (false, false)] {
-                let route = self.route(state, contentAvailable: contentAvailable, alert: alert)
+                let route = try self.route(state, contentAvailable: contentAvailable, alert: alert)
                 let cells = [
                     (state.rawValue, 12), (contentAvailable ? "set" : "not set", 19), (alert ? "yes" : "no", 7),
                 ]
@@ -61,10 +56,10 @@ import Testing
                 background  set                no     handler
                 background  not set            yes    alert
                 background  not set            no     nobody
-                notRunning  set                yes    launch
-                notRunning  set                no     launch
-                notRunning  not set            yes    launch
-                notRunning  not set            no     launch
+                notRunning  set                yes    handler
+                notRunning  set                no     handler
+                notRunning  not set            yes    handler
+                notRunning  not set            no     handler
                 """)
     }
 
@@ -82,8 +77,8 @@ import Testing
     ])
     func whatAPayloadCountsAs(payload: String, isContentAvailable: Bool, hasAlert: Bool) throws {
         let message = try ReceivedMessage(payload: Array(payload.utf8))
-        // In the background, each of the four combinations has its own route.
-        let route = ReceptionRoute(of: message, alert: message.content?.alert, in: .background)
-        #expect(route == self.route(.background, contentAvailable: isContentAvailable, alert: hasAlert))
+        // In the background each of the four has a route of its own.
+        let route = try self.route(.background, contentAvailable: isContentAvailable, alert: hasAlert)
+        #expect(self.route(.background, message) == route)
     }
 }
