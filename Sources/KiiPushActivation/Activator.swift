@@ -132,7 +132,7 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         self.deliver(command.rawPayload.serialized(), context, completion)
     }
 
-    package func follow(_ badge: any KeptBadge) {
+    package func follow(_ badge: AgentBadge) {
         self.badge.withLock { $0.badge = badge }
         badge.onChange { [weak thread] in thread?.send(.badgeChanged) }
     }

@@ -19,7 +19,7 @@ final class ActivatorLoop: PollLoop {
     }
 
     struct AgentsBadge {
-        weak var badge: (any KeptBadge)?
+        weak var badge: AgentBadge?
     }
 
     private let configuration: Activator.Configuration
@@ -35,7 +35,7 @@ final class ActivatorLoop: PollLoop {
     private let processFile: ProcessFile?
     private var whenStopped: [@Sendable () -> Void] = []
 
-    private var badge: (any KeptBadge)? { self.agentsBadge.withLock { $0.badge } }
+    private var badge: AgentBadge? { self.agentsBadge.withLock { $0.badge } }
 
     init(
         _ configuration: Activator.Configuration, lifecycle: AgentLifecycle?, badge: Locked<AgentsBadge>,

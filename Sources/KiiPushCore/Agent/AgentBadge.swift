@@ -1,6 +1,6 @@
 /// An agent's badge number, in memory and in a file. If a ``MessageFeed`` keeps the number, there is no file, and
 /// ``set(_:)`` passes the number to the feed.
-package final class AgentBadge: KeptBadge {
+package final class AgentBadge: Sendable {
     private struct State {
         var count = BadgeCount()
         var isLoaded = false
@@ -73,6 +73,7 @@ package final class AgentBadge: KeptBadge {
         if self.feed != nil { self.change { $0.set(number) } }
     }
 
+    /// Calls `body` after each change, on the thread of the change. `body` must not block.
     package func onChange(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.observers.append(body) } }
 
     /// Writes on the loop's thread, since writing blocks; on the caller's thread if the loop has ended.
@@ -164,4 +165,9 @@ package final class AgentBadge: KeptBadge {
         }
         if (failure != nil) != hadFailed { self.hub.emit(saving: self.path, failure) }
     }
+}
+
+/// A handler that passes messages to another process, and the badge with them.
+package protocol BadgeFollower {
+    func follow(_ badge: AgentBadge)
 }

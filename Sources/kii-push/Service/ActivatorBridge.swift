@@ -6,7 +6,7 @@ struct ActivatorBridge: RemoteNotificationHandler, ThingCommandHandler, BadgeFol
     let activator: Activator
     let notes: MessageNotes
 
-    func follow(_ badge: any KeptBadge) { self.activator.follow(badge) }
+    func follow(_ badge: AgentBadge) { self.activator.follow(badge) }
 
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
