@@ -7,7 +7,6 @@ package final class AgentBadge: Sendable {
         var isChanged = false
         var isWritePlanned = false
         var lastWrite: MonotonicInstant?
-        var hasFailed = false
         var nextListener = 0
         var listeners: [Int: AsyncStream<Int?>.Continuation] = [:]
         var observers: [@Sendable () -> Void] = []
@@ -129,9 +128,9 @@ package final class AgentBadge: Sendable {
     private func write() {
         do throws(FileError) {
             let isWritten = try self.writing.withLock { _ throws(FileError) in try self.writeAlone() }
-            if isWritten { self.note(nil) }
+            if isWritten { self.hub.emit(saving: self.path, nil) }
         } catch {
-            self.note(error)
+            self.hub.emit(saving: self.path, error)
         }
     }
 
@@ -156,14 +155,6 @@ package final class AgentBadge: Sendable {
             self.state.withLock { $0.isChanged = true }
             throw error
         }
-    }
-
-    private func note(_ failure: FileError?) {
-        let hadFailed = self.state.withLock { state in
-            defer { state.hasFailed = failure != nil }
-            return state.hasFailed
-        }
-        if (failure != nil) != hadFailed { self.hub.emit(saving: self.path, failure) }
     }
 }
 

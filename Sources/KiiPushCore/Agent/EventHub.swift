@@ -62,14 +62,14 @@ package final class EventHub: Sendable {
 
     func reason(of trouble: PushEvent.Trouble) -> String? { self.state.withLock { $0.troubles[trouble] } }
 
-    /// Reports why a file cannot be written, or with `nil` that it was written. The trouble ends when each file that
-    /// failed has been written.
+    /// Reports why a file cannot be written, or with `nil` that it was written. Further failures of the same file are not
+    /// reported. The trouble ends when each file that failed has been written.
     func emit(saving path: String, _ failure: FileError?) {
-        let isOver = self.state.withLock { state in
-            if failure == nil { state.unsaved.remove(path) } else { state.unsaved.insert(path) }
-            return state.unsaved.isEmpty
+        let isNews = self.state.withLock { state in
+            guard failure == nil else { return state.unsaved.insert(path).inserted }
+            return state.unsaved.remove(path) != nil && state.unsaved.isEmpty
         }
-        if isOver || failure != nil { self.emit(.change(of: .saving, failure?.description)) }
+        if isNews { self.emit(.change(of: .saving, failure?.description)) }
     }
 
     /// - Parameter told: the event for ``listener``; `nil` means `event`.

@@ -32,6 +32,9 @@ import Testing
         let seen = Locked<[String]>([])
         hub.observe { event in if let note = StateNote(event) { seen.withLock { $0.append(note.state) } } }
         let failure = FileError.system(path: "a", operation: "write", code: 28)
+        hub.emit(saving: "a", nil)
+        #expect(seen.withLock { $0 } == [])
+        hub.emit(saving: "a", failure)
         hub.emit(saving: "a", failure)
         hub.emit(saving: "b", failure)
         hub.emit(saving: "a", nil)

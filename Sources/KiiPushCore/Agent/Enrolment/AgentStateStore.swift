@@ -118,13 +118,10 @@ final class AgentStateStore: Sendable {
     }
 
     private func note(_ failure: FileError?) {
-        let before = self.held.withLock { held in
-            defer {
-                held.failure = failure
-                held.isOnFile = held.isOnFile || failure == nil
-            }
-            return held.failure
+        self.held.withLock { held in
+            held.failure = failure
+            held.isOnFile = held.isOnFile || failure == nil
         }
-        if (failure == nil) != (before == nil) { self.hub.emit(saving: self.path, failure) }
+        self.hub.emit(saving: self.path, failure)
     }
 }
