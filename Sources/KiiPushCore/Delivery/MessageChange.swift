@@ -17,8 +17,9 @@ package struct MessageChange: Sendable, Hashable {
         case presented
         indirect case dead(DeadLetterReason)
         /// The user opened the notification. A row in state `inHand` keeps the state; any other row becomes `waiting`,
-        /// and its attempts restart at 0.
-        indirect case opened(DeliveryOpening)
+        /// and its attempts restart at 0. A store that has dropped the message restores it from this copy. `isRecorded`:
+        /// an earlier change has recorded the event.
+        indirect case opened(StoredMessage, by: UserAction, isRecorded: Bool = false)
         /// The notification is gone, unopened. A presented row becomes `done`, with ``FetchResult/noData``; other rows
         /// stay as they are.
         case unopened
@@ -122,7 +123,7 @@ extension MessageChange {
     }
 
     package var openedBy: UserAction? {
-        if case .opened(let opening) = self.verdict { opening.action } else { nil }
+        if case .opened(_, let action, _) = self.verdict { action } else { nil }
     }
 
     package var event: MessageEvent.Kind? {
@@ -133,7 +134,7 @@ extension MessageChange {
             .failed(attempt: self.attempt?.number ?? self.attempts, failure, retryAfter: delay)
         case .inHand: self.attempt.map { .isolated(attempt: $0.number) }
         case .presented: .presented
-        case .opened(let opening): opening.isRecorded ? nil : .opened(opening.action)
+        case .opened(_, let action, let isRecorded): isRecorded ? nil : .opened(action)
         case .dead(let reason): .dead(reason, attempt: self.attempt?.number)
         case .waiting, .setAside, .unopened, .unpresented: nil
         }

@@ -1,49 +1,37 @@
 extension Scheduler {
-    /// The store records the user's choice at once, so that a crash does not lose it.
-    package mutating func opened(_ opening: DeliveryOpening) {
-        let (sequence, installation) = (opening.message.sequence, opening.message.installation)
-        self.note(.opened(opening.action), sequence, installation)
-        self.change(opening)
-        guard self.isCalled(sequence) else {
-            self.reactions[sequence] = nil
-            // An opening does not change the state `inHand`, so the row first becomes `waiting`.
-            if let message = self.takeOut(sequence, at: self.places(of: installation)) {
-                self.change(message, .waiting(source: message.source.number))
-                self.change(opening, isRecorded: true)
+    package mutating func reacted(_ reaction: Reaction, to sequence: Int64, installation: Int64) {
+        let isCalled = self.isCalled(sequence)
+        self.reactions[sequence] = reaction
+        switch reaction {
+        case .opened(let message, let action):
+            self.note(.opened(action), sequence, installation)
+            // The store records the user's choice at once, so that a crash does not lose it.
+            self.change(sequence, installation, .opened(message, by: action))
+            guard !isCalled else { return }
+            guard let queued = self.takeOut(sequence, at: self.places(of: installation)) else {
+                self.reactions[sequence] = nil
+                return
             }
-            return
+            // An opening does not change the state `inHand`, so the row first becomes `waiting`.
+            self.change(queued, .waiting(source: queued.source.number))
+        case .dismissed: self.note(.dismissed, sequence, installation)
+        case .withdrawn: break
         }
-        self.reactions[sequence] = .opened(opening)
+        if !isCalled { self.react(to: sequence, installation) }
     }
 
     package func isOpened(_ sequence: Int64) -> Bool {
         if case .opened = self.reactions[sequence] { true } else { false }
     }
 
-    package mutating func dismissed(_ sequence: Int64, installation: Int64) {
-        self.note(.dismissed, sequence, installation)
-        self.reactions[sequence] = .dismissed
-        if !self.isCalled(sequence) { self.react(to: sequence, installation) }
-    }
-
-    package mutating func withdrawn(_ sequence: Int64, installation: Int64) {
-        self.reactions[sequence] = .withdrawn
-        if !self.isCalled(sequence) { self.react(to: sequence, installation) }
-    }
-
     mutating func react(to sequence: Int64, _ installation: Int64) {
         switch self.reactions.removeValue(forKey: sequence) {
-        case .opened(let opening): self.change(opening, isRecorded: true)
+        case .opened(let message, let action):
+            self.change(sequence, installation, .opened(message, by: action, isRecorded: true))
         case .dismissed: self.change(sequence, installation, .unopened)
         case .withdrawn: self.change(sequence, installation, .unpresented)
         case nil: return
         }
-    }
-
-    private mutating func change(_ opening: DeliveryOpening, isRecorded: Bool = false) {
-        var opening = opening
-        opening.isRecorded = isRecorded
-        self.change(opening.message.sequence, opening.message.installation, .opened(opening))
     }
 
     /// The call that contains the message; `nil` if the scheduler knows that the call has begun the message.

@@ -140,13 +140,6 @@ package struct SchedulerOutput: Sendable {
     package var stalls: [DeliveryStall?] = []
 }
 
-/// A reaction to a notification, which applies after the attempt that is under way.
-enum Reaction: Sendable {
-    case opened(DeliveryOpening)
-    case dismissed
-    case withdrawn
-}
-
 /// A time with fewer handlers, since the machine lacks resources or a handler asked for a pause.
 struct HandlerShortage: Sendable {
     /// The most calls at once: the number that ran when a handler could not be started, or 0 in a pause.

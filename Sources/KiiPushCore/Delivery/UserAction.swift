@@ -70,29 +70,14 @@ public protocol UserActionHandler: Sendable {
     )
 }
 
-package struct DeliveryOpening: Sendable, Hashable {
-    /// A store that has dropped the message restores it from this copy.
-    package var message: StoredMessage
-    package var action: UserAction
-    package var isRecorded = false
-
-    package init(_ message: StoredMessage, action: UserAction) {
-        self.message = message
-        self.message.openedBy = action
-        self.message.attempts = 0
-        self.message.crashes = 0
-        self.action = action
-    }
-}
-
-/// Receives users' reactions to notifications, on any thread. Each method returns false if the event loop has ended;
-/// the next process then shows the message again.
-package protocol ReactionTaker: AnyObject, Sendable {
-    /// The message is delivered (again), now or in the agent's next run.
-    func opened(_ opening: DeliveryOpening) -> Bool
+/// A reaction to a notification, which applies after the attempt that is under way.
+package enum Reaction: Sendable {
+    /// The user opened the notification. The message is delivered (again), now or in the agent's next run. A store that
+    /// has dropped the message restores it from this copy.
+    case opened(StoredMessage, by: UserAction)
     /// The notification is gone, unopened, and no handler was called. The message becomes done, with
     /// ``FetchResult/noData``.
-    func dismissed(_ sequence: Int64, installation: Int64) -> Bool
+    case dismissed
     /// The presenter lost the notification, and no handler was called. The message is delivered again.
-    func withdrawn(_ sequence: Int64, installation: Int64) -> Bool
+    case withdrawn
 }

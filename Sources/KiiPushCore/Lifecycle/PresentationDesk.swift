@@ -1,11 +1,15 @@
 /// Passes messages to the presenter, and the user's reactions to delivery.
 package final class PresentationDesk: Sendable {
     private struct State {
-        weak var reactions: (any ReactionTaker)?
+        var reacted: Reacted?
         var installations: [String: Int64] = [:]
         var outstanding: Set<NotificationRequest.Key> = []
         var answered: Set<NotificationRequest.Key>?
     }
+
+    /// Passes a reaction to delivery. Returns false if the event loop has ended; the next process then shows the message
+    /// again.
+    package typealias Reacted = @Sendable (Reaction, _ sequence: Int64, _ installation: Int64) -> Bool
 
     let presenter: (any NotificationPresenter)?
     private let lifecycle: AgentLifecycle?
@@ -16,9 +20,9 @@ package final class PresentationDesk: Sendable {
         self.lifecycle = lifecycle
     }
 
-    package func attach(_ reactions: any ReactionTaker, installations: [(key: Int64, id: String)]) {
+    package func attach(installations: [(key: Int64, id: String)], _ reacted: @escaping Reacted) {
         self.state.withLock { state in
-            state.reactions = reactions
+            state.reacted = reacted
             for (key, id) in installations { state.installations[id] = key }
         }
     }
@@ -53,23 +57,23 @@ package final class PresentationDesk: Sendable {
         _ response: PresentationResponse, _ message: ReceivedMessage, _ key: NotificationRequest.Key,
         receivedAt: Timestamp, isResting: Bool
     ) -> Bool {
-        let (reactions, installation) = self.state.withLock { state in
+        let (reacted, installation) = self.state.withLock { state in
             state.outstanding.remove(key)
             state.answered?.insert(key)
-            return (state.reactions, state.installations[key.installationID])
+            return (state.reacted, state.installations[key.installationID])
         }
-        guard let reactions, let installation else { return false }
+        guard let reacted, let installation else { return false }
         switch response {
         // The handler was called already, so the answer decides nothing.
         case .dismissed where !isResting, .expired where !isResting, .unavailable where !isResting: return true
-        case .dismissed, .expired: return reactions.dismissed(key.messageID, installation: installation)
-        case .unavailable: return reactions.withdrawn(key.messageID, installation: installation)
+        case .dismissed, .expired: return reacted(.dismissed, key.messageID, installation)
+        case .unavailable: return reacted(.withdrawn, key.messageID, installation)
         case .opened(let action):
             if action.opensProgram { self.lifecycle?.userDidOpen(message) }
             let stored = StoredMessage(
                 sequence: key.messageID, installation: installation, topic: "", payload: message.payloadBytes,
                 receivedAt: receivedAt)
-            return reactions.opened(DeliveryOpening(stored, action: action))
+            return reacted(.opened(stored, by: action), key.messageID, installation)
         }
     }
 
@@ -89,8 +93,8 @@ package final class PresentationDesk: Sendable {
             }
             guard !isKnown else { continue }
             if let options = self.lifecycle?.launchOptions, options.names(key) {
-                if let action = options.userAction, let reactions = self.state.withLock({ $0.reactions }) {
-                    _ = reactions.opened(DeliveryOpening(stored, action: action))
+                if let action = options.userAction, let reacted = self.state.withLock({ $0.reacted }) {
+                    _ = reacted(.opened(stored, by: action), stored.sequence, stored.installation)
                 } else {
                     unpresented.append(stored.sequence)
                 }

@@ -162,7 +162,9 @@ final class MemoryStore: ImmediateStore {
     // MARK: - Changes
 
     private func apply(_ change: MessageChange, at now: MonotonicInstant, into outcome: inout TurnOutcome) {
-        if case .opened(let opening) = change.verdict { return self.open(opening, into: &outcome) }
+        if case .opened(let copy, let action, _) = change.verdict {
+            return self.open(copy, by: action, into: &outcome)
+        }
         guard let entry = self.entries[change.sequence] else { return }
         switch change.verdict {
         case .inHand: self.move(entry, to: .inHand)
@@ -205,14 +207,15 @@ final class MemoryStore: ImmediateStore {
         self.finish(entry)
     }
 
-    /// The store may have dropped the message. `opening` has a copy.
-    private func open(_ opening: DeliveryOpening, into outcome: inout TurnOutcome) {
-        let sequence = opening.message.sequence
+    /// The store may have dropped the message. `copy` has no topic.
+    private func open(_ copy: StoredMessage, by action: UserAction, into outcome: inout TurnOutcome) {
+        let sequence = copy.sequence
         guard let entry = self.entries[sequence] else {
             // The message was counted as done or dead; nearly all are done.
             if self.counted.done > 0 { self.counted.done -= 1 } else { self.counted.dead -= 1 }
             let final = self.finals.remove(sequence)
-            var message = opening.message
+            var message = copy
+            message.openedBy = action
             message.source = DecodedContent(message).source
             message.packetID = final?.packetID
             message.state = .waiting
@@ -222,8 +225,7 @@ final class MemoryStore: ImmediateStore {
             self.wait(entry)
             return outcome.appeared.append(entry.appearance)
         }
-        // Other fields keep their values: the copy in `opening` has no topic.
-        entry.message.openedBy = opening.action
+        entry.message.openedBy = action
         guard entry.message.state != .inHand else { return }
         entry.message.attempts = 0
         entry.message.crashes = 0

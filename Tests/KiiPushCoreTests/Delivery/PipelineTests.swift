@@ -189,14 +189,14 @@ import Testing
             }
         ) { _, context in context.userAction == nil ? .show({ true }, isForHandler: false) : .handler }
         let fixture = try await DeliveryFixture(receiver)
-        let reactions = Reactions(fixture.pipeline, on: fixture.loop)
+        let reacted = fixture.loop.reactions(in: fixture.pipeline)
         fixture.deliver([.push(1)])
         #expect(await fixture.store.changes.first(1).map(\.verdict) == [.presented])
-        #expect(reactions.opened(DeliveryOpening(.push(1), action: .custom("reply"))))
+        #expect(reacted(.opened(.push(1), by: .custom("reply")), 1, 1))
         #expect(await seen.first(1) == ["reply"])
         #expect(await fixture.store.changes.first(3).last?.verdict == .done(.newData))
         fixture.end()
-        #expect(!reactions.dismissed(1, installation: 1))
+        #expect(!reacted(.dismissed, 1, 1))
     }
 }
 

@@ -75,12 +75,13 @@ final class TestScheduler {
 
     func detach(_ installation: Int64 = 1) { self.scheduler.detached(installation) }
     func drain() { self.scheduler.drain() }
-    func opened(_ opening: DeliveryOpening) {
-        self.collectAnswers(closing: opening.message.sequence)
-        self.scheduler.opened(opening)
+    func opened(_ sequence: Int64 = 1, by action: UserAction) {
+        self.collectAnswers(closing: sequence)
+        self.reacted(.opened(.push(sequence), by: action), to: sequence)
     }
-    func dismissed(_ sequence: Int64) { self.scheduler.dismissed(sequence, installation: 1) }
-    func withdrawn(_ sequence: Int64) { self.scheduler.withdrawn(sequence, installation: 1) }
+    func reacted(_ reaction: Reaction, to sequence: Int64) {
+        self.scheduler.reacted(reaction, to: sequence, installation: 1)
+    }
     func joined(_ sequence: Int64) { self.scheduler.joined(sequence, installation: 1) }
     func record(_ change: MessageChange) { self.pending.append(change) }
 

@@ -68,8 +68,8 @@ struct TestRows: Sendable {
         guard var row = self.rows[change.sequence] else { return nil }
         defer { self.rows[change.sequence] = row }
         switch change.verdict {
-        case .opened(let opening):
-            row.message.openedBy = opening.action
+        case .opened(_, let action, _):
+            row.message.openedBy = action
             guard row.standing != .inHand else { return nil }
             row.standing = .waiting
             row.message.attempts = 0

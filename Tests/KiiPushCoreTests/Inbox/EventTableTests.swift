@@ -49,7 +49,7 @@ import Testing
         case .presented: change.verdict = .presented
         case .opened(let action):
             let message = StoredMessage(sequence: 1, installation: 1, topic: "", payload: [], receivedAt: now)
-            change.verdict = .opened(DeliveryOpening(message, action: action))
+            change.verdict = .opened(message, by: action)
         case .failed(_, let failure, let pause):
             change.verdict = .retry(after: pause, failure: failure, firstStart: nil)
         case .dead(let reason, _): change.verdict = .dead(reason)

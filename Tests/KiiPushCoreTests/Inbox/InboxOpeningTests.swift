@@ -6,7 +6,7 @@ extension MessageChange {
     static func opened(_ sequence: Int64, by choice: String) -> MessageChange {
         var change = MessageChange(sequence: sequence, state: .waiting)
         let message = StoredMessage(sequence: sequence, installation: 1, topic: "", payload: [], receivedAt: .at(1000))
-        change.verdict = .opened(DeliveryOpening(message, action: UserAction(stored: choice)))
+        change.verdict = .opened(message, by: UserAction(stored: choice))
         return change
     }
 }

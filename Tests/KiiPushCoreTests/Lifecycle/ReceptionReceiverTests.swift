@@ -14,8 +14,6 @@ private struct Reached {
     let fixture: DeliveryFixture
     let lifecycle: AgentLifecycle
     let badges = Journal<NotificationContent.Badge>()
-    /// Retained here, because the desk holds only a weak reference.
-    private let reactions: Reactions
 
     init(
         _ handler: any NotificationHandler, _ state: LifecycleState, _ presenter: (any NotificationPresenter)?,
@@ -27,8 +25,8 @@ private struct Reached {
             handler: handler, lifecycle: self.lifecycle, desk: desk,
             applyBadge: { [badges = self.badges] badge, _ in badges.add(badge) })
         self.fixture = try await DeliveryFixture(receiver, change)
-        self.reactions = Reactions(self.fixture.pipeline, on: self.fixture.loop)
-        desk.attach(self.reactions, installations: [(1, "installation-1")])
+        desk.attach(
+            installations: [(1, "installation-1")], self.fixture.loop.reactions(in: self.fixture.pipeline))
     }
 
     var store: JournalStore { self.fixture.store }
@@ -313,12 +311,12 @@ private struct Reached {
         #expect(!request.respond(.dismissed))
         #expect(await journal.first(2) == ["come with Dinner, inactive", "received 1 inactive"])
         let change = await reached.store.changes.first(2)[1]
-        guard case .opened(let opening) = change.verdict else {
+        guard case .opened(let message, let action, _) = change.verdict else {
             Issue.record("\(change)")
             return
         }
-        #expect(opening.action == .custom("reply"))
-        #expect(opening.message.payload == StoredMessage.aps(1, Self.alert).payload)
+        #expect(action == .custom("reply"))
+        #expect(message.payload == StoredMessage.aps(1, Self.alert).payload)
     }
 
     @Test(arguments: [PresentationResponse.dismissed, .expired])

@@ -112,7 +112,7 @@ import Testing
                 .change(rows[0], of: key, .done(.newData)),
                 .change(rows[1], of: key, .retry(after: .seconds(600), failure: .failed, firstStart: nil), attempts: 1),
                 .change(rows[2], of: key, .back()), .change(rows[3], of: key, .inHand, attempts: 1),
-                .change(rows[4], of: key, .opened(DeliveryOpening(stored, action: .open))))
+                .change(rows[4], of: key, .opened(stored, by: .open)))
             #expect(outcome.appeared == [])
             let _: Void = try await first.ask { $0.drop(rows[5], completion: $1) }
             let _: Int64? = try await first.ask { $0.requeue(rows[6], at: .now(), completion: $1) }
@@ -207,7 +207,7 @@ import Testing
             try await store.change(.change(row, of: key, .done(.newData), attempts: 1))
             #expect(try await store.read { $0.pendingBytes } == 0)
             let stored = StoredMessage.push(row, installation: key).with { $0.topic = "" }
-            let opened = try await store.change(.change(row, of: key, .opened(DeliveryOpening(stored, action: .open))))
+            let opened = try await store.change(.change(row, of: key, .opened(stored, by: .open)))
             #expect(opened.appeared == [.init(sequence: row, installation: key, source: TestMessage.source())])
             let again = try await store.commit { Turn(arrivals: [message.with { $0.duplicate = true }.arrival]) }
             #expect(again.arrivals == [.redelivered(row, isFinal: kind.isDurable, isInHand: false)])

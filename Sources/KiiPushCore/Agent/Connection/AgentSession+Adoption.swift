@@ -30,7 +30,7 @@ extension AgentSession {
             return true
         }
         guard isMine else { return }
-        self.agent.desk.attach(self.core.reactions, installations: [(key, id)])
+        self.agent.desk.attach(installations: [(key, id)], self.loop.reactions(in: self.core.pipeline))
         self.loop.submit { [core] in core.pipeline.value.attach(installation: key, id: id, receiver: receiver) }
     }
 

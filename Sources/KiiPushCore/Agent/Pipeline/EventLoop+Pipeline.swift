@@ -7,6 +7,13 @@ extension EventLoop {
         return LoopIsolated(confining: pipeline, to: self)
     }
 
+    /// Passes users' reactions to notifications to the pipeline, on any thread.
+    package func reactions(in pipeline: LoopIsolated<Pipeline>) -> PresentationDesk.Reacted {
+        { [weak self] reaction, sequence, installation in
+            self?.submit { pipeline.value.reacted(reaction, to: sequence, installation: installation) } ?? false
+        }
+    }
+
     /// - Returns: whether the event came before the deadline and the loop's end.
     package func wait(
         for event: Wait.Event, in pipeline: LoopIsolated<Pipeline>, until deadline: MonotonicInstant

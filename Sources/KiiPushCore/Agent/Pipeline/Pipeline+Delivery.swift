@@ -64,6 +64,13 @@ extension Pipeline {
         return self.scheduler.overdue(at: self.clock())
     }
 
+    func reacted(_ reaction: Reaction, to sequence: Int64, installation: Int64) {
+        // An opening causes a new attempt. An answer to an earlier attempt must not end the message meanwhile.
+        let isOpening = if case .opened = reaction { true } else { false }
+        self.collectAnswers(closing: isOpening ? sequence : nil)
+        self.scheduler.reacted(reaction, to: sequence, installation: installation)
+    }
+
     func record(_ change: MessageChange) {
         self.turn.changes.append(change)
         self.takeTurn()

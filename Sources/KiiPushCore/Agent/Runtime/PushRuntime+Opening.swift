@@ -56,8 +56,8 @@ extension PushRuntime {
             wake: self.loop.waking, threads: DeliveryThreads())
         let isolated = self.loop.drive(pipeline)
         let core = Core(
-            pipeline: isolated, reactions: Reactions(isolated, on: self.loop), workers: pipeline.workers, lock: lock,
-            control: control, isDurable: store != nil, events: events)
+            pipeline: isolated, workers: pipeline.workers, lock: lock, control: control, isDurable: store != nil,
+            events: events)
         self.opened = core
         return core
     }

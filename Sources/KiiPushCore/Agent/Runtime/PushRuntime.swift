@@ -76,7 +76,6 @@ public final class PushRuntime: Sendable {
 
     struct Core: Sendable {
         let pipeline: LoopIsolated<Pipeline>
-        let reactions: Reactions
         let workers: Workers
         let lock: FileLock?
         let control: ControlServer?
