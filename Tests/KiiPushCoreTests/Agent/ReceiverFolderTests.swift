@@ -16,21 +16,23 @@ import Testing
             let folder = ReceiverFolder(in: directory + "/run")
             #expect(folder.entries().isEmpty)
             let (one, two) = (try self.stateDirectory(directory + "/a/x"), try self.stateDirectory(directory + "/b/x"))
-            let first = try #require(folder.announce(one))
-            let second = try #require(folder.announce(two))
+            var first = folder.announce(one)
+            var second = folder.announce(two)
             let entries = folder.entries()
             #expect(entries.map(\.stateDirectory) == [one, two])
             #expect(entries.first?.name == "x" && entries.last?.name.hasPrefix("x.") == true)
             // A second process of the same directory, after the first was killed.
-            _ = try #require(folder.announce(one))
+            var again = folder.announce(one)
             #expect(folder.entries() == entries)
-            first.withdraw()
+            again = nil
             #expect(folder.entries().map(\.stateDirectory) == [two])
             // Another program now has the name, and keeps it.
             #expect(symlink(two, directory + "/run/receivers/x") == 0)
-            first.withdraw()
+            first = nil
             #expect(folder.entries().map(\.name).first == "x")
-            second.withdraw()
+            second = nil
+            #expect(folder.entries().map(\.name) == ["x"])
+            withExtendedLifetime((first, second, again)) {}
         }
     }
 
@@ -38,11 +40,12 @@ import Testing
         try withTemporaryDirectory { directory in
             let folder = ReceiverFolder(in: directory + "/run")
             let state = try self.stateDirectory(directory + "/state")
-            _ = try #require(folder.announce(state))
+            let announced = folder.announce(state)
             #expect(rmdir(state) == 0)
             #expect(folder.entries().isEmpty)
             var status = stat()
             #expect(lstat(directory + "/run/receivers/state", &status) != 0)
+            withExtendedLifetime(announced) {}
         }
     }
 

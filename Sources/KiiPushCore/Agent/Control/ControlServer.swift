@@ -53,7 +53,8 @@ final class ControlServer: Sendable {
     let listener: FileDescriptor
     private let directory: String
     private let thread = PollThread<Void>(name: "kii-control")
-    private let announcement = Locked<(hubs: Set<ObjectIdentifier>, link: ReceiverLink?)>(([], nil))
+    /// The announced agents, which share one link.
+    private let announcements = Locked<[ObjectIdentifier: Fuse]>([:])
 
     /// The caller holds the directory's lock.
     init(directory: String, perform: @escaping Perform) throws(FileError) {
@@ -71,7 +72,7 @@ final class ControlServer: Sendable {
     func stop() {
         guard self.thread.stop() else { return }
         unlink(ControlSocket.path(in: self.directory))
-        self.announcement.withLock { $0.link.take()?.withdraw() }
+        self.announcements.withLock { $0 = [:] }
         self.thread.join()
     }
 
@@ -79,9 +80,9 @@ final class ControlServer: Sendable {
 
     func attach(_ hub: EventHub, announcedIn folder: ReceiverFolder? = nil) {
         if let folder {
-            self.announcement.withLock { announcement in
-                announcement.hubs.insert(ObjectIdentifier(hub))
-                if announcement.link == nil { announcement.link = folder.announce(self.directory) }
+            self.announcements.withLock { announcements in
+                announcements[ObjectIdentifier(hub)] =
+                    announcements.values.first ?? folder.announce(self.directory)
             }
         }
         let isWatched = self.state.withLock { state in
@@ -94,10 +95,7 @@ final class ControlServer: Sendable {
     func detach(_ hub: EventHub) {
         self.state.withLock { $0.hubs[ObjectIdentifier(hub)] = nil }
         hub.listener = nil
-        self.announcement.withLock { announcement in
-            announcement.hubs.remove(ObjectIdentifier(hub))
-            if announcement.hubs.isEmpty { announcement.link.take()?.withdraw() }
-        }
+        self.announcements.withLock { $0[ObjectIdentifier(hub)] = nil }
     }
 
     private func listen(to hub: EventHub) {

@@ -13,7 +13,8 @@ package struct ReceiverFolder: Sendable {
 
     package init(in runtimeDirectory: String) { self.path = runtimeDirectory + "/receivers" }
 
-    func announce(_ stateDirectory: String) -> ReceiverLink? {
+    /// Makes the link. The returned object removes it when it is released, unless the name leads elsewhere by then.
+    func announce(_ stateDirectory: String) -> Fuse? {
         try? PrivateFile.makeDirectory(self.path)
         guard StateDirectory.isOwn(self.path), let target = Directory.resolved(stateDirectory),
             let name = target.split(separator: "/").last
@@ -23,7 +24,8 @@ package struct ReceiverFolder: Sendable {
             let path = "\(self.path)/\(name)"
             // A killed process may have left the same link. Only a new link notifies the folder's watchers.
             if Directory.resolved(path) == target { unlink(path) }
-            if symlink(target, path) == 0 { return ReceiverLink(path: path, target: target) }
+            guard symlink(target, path) == 0 else { continue }
+            return Fuse { if Directory.resolved(path) ?? target == target { unlink(path) } }
         }
         return nil
     }
@@ -41,14 +43,5 @@ package struct ReceiverFolder: Sendable {
             }
         }
         return entries.sorted { $0.name < $1.name }
-    }
-}
-
-struct ReceiverLink: Sendable {
-    fileprivate let path: String
-    fileprivate let target: String
-
-    func withdraw() {
-        if Directory.resolved(self.path) ?? self.target == self.target { unlink(self.path) }
     }
 }
