@@ -140,11 +140,10 @@ extension Scheduler {
     ) {
         guard let call = self.calls[slot] else { return }
         var shortage = self.shortage ?? HandlerShortage(over: now)
-        let stall = DeliveryStall.noHandler(reason)
         // With `retryAfter`, the reason names the end of the pause, so observers get each new reason.
-        if shortage.stall == nil || retryAfter != nil && shortage.stall != stall {
-            shortage.stall = stall
-            self.output.stalls.append(stall)
+        if shortage.stall == nil || retryAfter != nil && shortage.stall != reason {
+            shortage.stall = reason
+            self.output.stalls.append(reason)
         }
         // Counts the other calls that a worker has taken.
         let others = self.calls.count { $0.map { $0.position >= 0 && !$0.isStuck } ?? false } - 1

@@ -108,13 +108,18 @@ extension Scheduler {
 
     private var mayGiveUpThreads: Bool { self.stuckCount < self.configuration.maximumStuckCalls }
 
+    static func stuckCalls(_ count: Int) -> String {
+        "\(count) calls of handlers have not returned long after their deadlines, and no more threads are given up "
+            + "to such calls; have the handlers return, or restart the program"
+    }
+
     private mutating func giveUpPlace(_ slot: Int) {
         guard let call = self.calls[slot], let message = call.current else { return }
         guard self.mayGiveUpThreads else {
             self.calls[slot]?.keepsPlace = true
             guard !self.losesPlaces else { return }
             self.losesPlaces = true
-            self.output.stalls.append(.stuckCalls(self.configuration.maximumStuckCalls))
+            self.output.stalls.append(Self.stuckCalls(self.configuration.maximumStuckCalls))
             return
         }
         self.note(.stuck(attempt: message.attempts + 1), message)

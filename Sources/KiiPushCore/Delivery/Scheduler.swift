@@ -137,7 +137,14 @@ package struct SchedulerOutput: Sendable {
     package var ended: [Int64] = []
     package var notes: [DeliveryNote] = []
     /// Changes, oldest first, of the reason why fewer calls run than are allowed; `nil`: no reason is left.
-    package var stalls: [DeliveryStall?] = []
+    package var stalls: [String?] = []
+}
+
+package struct DeliveryNote: Sendable {
+    package var sequence: Int64
+    package var installation: Int64
+    package var kind: MessageEvent.Kind
+    var message: QueuedMessage?
 }
 
 /// A time with fewer handlers, since the machine lacks resources or a handler asked for a pause.
@@ -146,7 +153,8 @@ struct HandlerShortage: Sendable {
     var places = Int.max
     /// When `places` stops limiting calls; after that, when the shortage ends.
     var over: MonotonicInstant
-    var stall: DeliveryStall?
+    /// The reason, if observers have got it.
+    var stall: String?
 }
 
 /// The message that runs alone, because it may have ended an earlier process.

@@ -35,7 +35,7 @@ final class TestScheduler {
     var asked: [StoreClaim] = []
     var written: [MessageChange] = []
     var happened: [DeliveryNote] = []
-    var stallsTold: [DeliveryStall?] = []
+    var stallsTold: [String?] = []
     let clock = TestClock()
     let box: AnswerBox
     let queue: CallQueue
@@ -145,7 +145,7 @@ final class TestScheduler {
         return self.happened.map(\.kind)
     }
 
-    func stalls() -> [DeliveryStall?] {
+    func stalls() -> [String?] {
         defer { self.stallsTold = [] }
         return self.stallsTold
     }

@@ -218,7 +218,7 @@ import Testing
         let (scheduler, call) = try self.timedOut(stays: true) { $0.maximumStuckCalls = 0 }
         scheduler.turn(at: 31)
         scheduler.turn(at: 330)
-        #expect(scheduler.stalls() == [.stuckCalls(0)])
+        #expect(scheduler.stalls() == [Scheduler.stuckCalls(0)])
         #expect(scheduler.nextDeadline == nil)
         #expect(scheduler.start(at: 100_000) == nil)
         #expect(scheduler.stalls() == [])
@@ -233,8 +233,8 @@ import Testing
         let (scheduler, call) = try self.timedOut(stays: true) { $0.maximumStuckCalls = 0 }
         scheduler.turn(at: 31)
         scheduler.turn(at: 330)
-        #expect(scheduler.stalls() == [.stuckCalls(0)])
-        scheduler.scheduler.shortage = HandlerShortage(over: .seconds(400), stall: .noHandler("no descriptors"))
+        #expect(scheduler.stalls() == [Scheduler.stuckCalls(0)])
+        scheduler.scheduler.shortage = HandlerShortage(over: .seconds(400), stall: "no descriptors")
         scheduler.end(call, at: 340)
         #expect(scheduler.stalls() == [])
         scheduler.turn(at: 400)
@@ -252,7 +252,7 @@ import Testing
         #expect(scheduler.stuckCount == 1)
         #expect(scheduler.stalls() == [])
         scheduler.turn(at: 331)
-        #expect(scheduler.stalls() == [.stuckCalls(1)])
+        #expect(scheduler.stalls() == [Scheduler.stuckCalls(1)])
         #expect(scheduler.start(at: 331)?.sequence == 1)
         #expect(scheduler.start(at: 331) == nil)
         scheduler.end(first, at: 340)

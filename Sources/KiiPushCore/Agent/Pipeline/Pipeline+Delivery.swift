@@ -174,7 +174,7 @@ extension Pipeline {
             if !output.ended.isEmpty { self.workers.box.forgetEnded(output.ended) }
             if !output.calls.isEmpty { self.hand(output.calls) }
             for stall in output.stalls where stall != nil || !self.staff.isStalled {
-                self.report(.change(of: .handling, stall?.description))
+                self.report(.change(of: .handling, stall))
             }
             if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
@@ -262,7 +262,7 @@ extension Pipeline {
             self.staff.retryAt = now + Workers.threadRetryInterval
             guard !self.staff.isStalled else { return }
             self.staff.isStalled = true
-            self.report(.trouble(.handling, reason: DeliveryStall.noThread(error).description))
+            self.report(.trouble(.handling, reason: error.description))
         }
     }
 
