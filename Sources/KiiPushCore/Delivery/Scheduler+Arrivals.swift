@@ -5,7 +5,7 @@ extension Scheduler {
         guard let intake = self.intakes[source.installation], !self.isDraining else { return false }
         // The scheduler reads the list of sources later, and finds this source then.
         guard intake.knowsSuspects else { return false }
-        guard intake.phase == .open, let place = self.makePlace(of: source) else {
+        guard intake.nextPage == nil, let place = self.makePlace(of: source) else {
             self.rowsAppeared(in: source)
             return false
         }

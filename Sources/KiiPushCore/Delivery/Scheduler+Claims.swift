@@ -43,23 +43,19 @@ extension Scheduler {
         // A claim reserves `limit` in memory. Thousands of agents may begin together, and most of their claims find no
         // rows, so each reserves only a part.
         let memory = self.configuration.messagesInMemory
-        let page = max(1, min(self.room, max(memory / 64, memory / 2 / (1 + self.queuedClaims.count))))
-        switch intake.phase {
-        case .unsettled(let after): self.claim(installation, .unsettled(after: after), limit: page)
-        case .paused(let after): self.claim(installation, .paused(after: after), limit: page)
-        case .suspects(let after): self.claim(installation, .suspects(after: after), limit: page)
-        case .sources, .open:
-            if intake.hasDueRetries {
-                self.intakes[installation]?.hasDueRetries = false
-                self.claim(installation, .retries, limit: page)
-            } else if case .sources(let after) = intake.phase {
-                let left = min(Self.mostSources - self.places.count, 1000)
-                guard left > 0 else {
-                    self.stalled.insert(installation)
-                    return
-                }
-                self.claim(installation, .sources(after: after), limit: left)
+        let size = max(1, min(self.room, max(memory / 64, memory / 2 / (1 + self.queuedClaims.count))))
+        if intake.knowsSuspects, intake.hasDueRetries {
+            self.intakes[installation]?.hasDueRetries = false
+            self.claim(installation, .retries, limit: size)
+        } else if case .sources(let after) = intake.nextPage {
+            let left = min(Self.mostSources - self.places.count, 1000)
+            guard left > 0 else {
+                self.stalled.insert(installation)
+                return
             }
+            self.claim(installation, .sources(after: after), limit: left)
+        } else if let page = intake.nextPage {
+            self.claim(installation, page, limit: size)
         }
     }
 

@@ -8,22 +8,11 @@ enum ClaimTarget: Sendable {
 }
 
 struct Intake: Sendable {
-    enum Phase: Sendable, Equatable {
-        /// Assigns rows without a source to their sources. Next: `paused` with strict order, else `suspects`.
-        case unsettled(after: Int64)
-        /// With strict order: finds the messages that wait for their retries. Next: `suspects`.
-        case paused(after: Int64)
-        /// Reads the rows that an ended process had in memory. Next: `sources`.
-        case suspects(after: Int64)
-        /// Lists the sources that have rows. Next: `open`.
-        case sources(after: Int64?)
-        /// All sources with rows are known, so new messages of other sources may go into memory at once.
-        case open
-    }
-
     let attachment: Int
     let takesCommands: Bool
-    var phase = Phase.unsettled(after: 0)
+    /// The claim for the next page of rows: `unsettled`, then with strict order `paused`, then `suspects`, then
+    /// `sources`. `nil`: all sources with rows are known, so new messages of other sources may go into memory at once.
+    var nextPage: StoreClaim.Kind? = .unsettled(after: 0)
     var isClaiming = false
     var isWanted = false
     var missesSources = false
@@ -33,9 +22,9 @@ struct Intake: Sendable {
     var failedRows: [Int64] = []
 
     var knowsSuspects: Bool {
-        switch self.phase {
+        switch self.nextPage {
         case .unsettled, .paused, .suspects: false
-        case .sources, .open: true
+        default: true
         }
     }
 }
@@ -104,7 +93,7 @@ extension Scheduler {
     /// Lists the sources of the store again, after the store's file was replaced or another process changed rows.
     package mutating func readAgain() {
         for (installation, intake) in self.intakes where intake.knowsSuspects {
-            self.intakes[installation]?.phase = .sources(after: nil)
+            self.intakes[installation]?.nextPage = .sources(after: nil)
             self.queueClaim(installation)
         }
     }
@@ -122,8 +111,8 @@ extension Scheduler {
     mutating func rowsAppeared(in source: SourceID) {
         if let place = self.makePlace(of: source) { return self.rowsAppeared(at: place) }
         // The scheduler knows as many sources as it may. A later list of the store's sources will contain this source.
-        if self.intakes[source.installation]?.phase == .open {
-            self.intakes[source.installation]?.phase = .sources(after: nil)
+        if let intake = self.intakes[source.installation], intake.nextPage == nil {
+            self.intakes[source.installation]?.nextPage = .sources(after: nil)
             self.queueClaim(source.installation)
         } else {
             self.intakes[source.installation]?.missesSources = true
@@ -135,24 +124,24 @@ extension Scheduler {
     mutating func advance(_ claim: StoreClaim, _ answer: StoreAnswer) {
         let installation = claim.installation
         let last = answer.messages.last?.sequence
-        var phase: Intake.Phase
+        var next: StoreClaim.Kind?
         switch claim.kind {
         case .unsettled(let after):
             for stored in answer.messages {
                 guard let message = self.decode(stored) else { continue }
                 self.change(message, .waiting(source: message.source.number))
             }
-            phase = self.configuration.isStrictlyOrdered ? .paused(after: 0) : .suspects(after: 0)
-            if !answer.isComplete { phase = .unsettled(after: last ?? after) }
+            next = self.configuration.isStrictlyOrdered ? .paused(after: 0) : .suspects(after: 0)
+            if !answer.isComplete { next = .unsettled(after: last ?? after) }
         case .paused(let after):
             for stored in answer.messages {
                 guard let message = self.decode(stored) else { continue }
                 self.addBlocker(message.sequence, at: self.needPlace(of: message.source))
             }
-            phase = answer.isComplete ? .suspects(after: 0) : .paused(after: last ?? after)
+            next = answer.isComplete ? .suspects(after: 0) : .paused(after: last ?? after)
         case .suspects(let after):
             for stored in answer.messages { self.suspect(stored) }
-            phase = answer.isComplete ? .sources(after: nil) : .suspects(after: last ?? after)
+            next = answer.isComplete ? .sources(after: nil) : .suspects(after: last ?? after)
         case .sources(let after):
             var (listed, isComplete) = (after, answer.isComplete)
             for number in answer.sources {
@@ -164,14 +153,14 @@ extension Scheduler {
                 self.queueSourceClaim(place)
                 listed = number
             }
-            phase = .sources(after: listed)
+            next = .sources(after: listed)
             if isComplete {
-                phase = self.intakes[installation]?.missesSources != true ? .open : .sources(after: nil)
+                next = self.intakes[installation]?.missesSources == true ? .sources(after: nil) : nil
                 self.intakes[installation]?.missesSources = false
             }
         case .source, .row, .retries: return
         }
-        self.intakes[installation]?.phase = phase
+        self.intakes[installation]?.nextPage = next
     }
 
     mutating func addBlocker(_ sequence: Int64, at place: Int) {
