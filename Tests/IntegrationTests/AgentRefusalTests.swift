@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KiiPushCore
 import KiiPushEmulator
 import TestSupport
@@ -87,7 +88,7 @@ import Testing
             let runtime = try emulator.runtime("\(directory)/agent", lockDirectory: "\(directory)/locks")
             let agent = self.agent(runtime, emulator, .pseudoUser)
             try await agent.register()
-            let folder = "\(directory)/locks/installations"
+            let folder = "\(directory)/locks/kii-push-\(geteuid())/installations"
             let lock = "\(folder)/\(try #require(FileManager.default.contentsOfDirectory(atPath: folder).first))"
             try FileManager.default.removeItem(atPath: lock)
             try PrivateFile.makeDirectory(lock)

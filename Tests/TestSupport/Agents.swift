@@ -98,7 +98,7 @@ extension Emulator {
     package var app: KiiApp { KiiApp(appID: self.appID, appKey: self.appKey, baseURL: self.baseURL) }
 
     package func runtime(
-        _ directory: String, inbox: PushRuntime.Configuration.Inbox = .file, lockDirectory: String? = nil,
+        _ directory: String, inbox: PushRuntime.Configuration.Inbox = .file, lockDirectory: String = "/tmp",
         stateObstacle: @escaping @Sendable () -> FileError? = { nil }
     ) throws -> PushRuntime {
         var configuration = PushRuntime.Configuration.patient(stateDirectory: directory)

@@ -194,18 +194,12 @@ extension PushAgent {
     func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> InstallationLock? {
         guard self.runtime.shared == nil else { return nil }
         let configuration = self.runtime.configuration
-        let directory: String
-        do throws(FileError) {
-            if let lockDirectory = configuration.environment.lockDirectory {
-                directory = lockDirectory + "/installations"
-                try PrivateFile.makeDirectory(directory)
-            } else {
-                directory = try StateDirectory.locks(shared: "/tmp", in: configuration.stateDirectory)
-            }
-        } catch {
-            throw .file(error)
+        let directory = Result { () throws(FileError) in
+            try StateDirectory.locks(
+                shared: configuration.environment.lockDirectory, in: configuration.stateDirectory)
         }
-        return try InstallationLock(installationID: endpoint.installationID, directory: directory)
+        return try InstallationLock(
+            installationID: endpoint.installationID, directory: try directory.mapError(PushAgentError.file).get())
     }
 }
 

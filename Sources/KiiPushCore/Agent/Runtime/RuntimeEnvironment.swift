@@ -2,8 +2,8 @@ import Glibc
 
 /// The clocks and limits of a ``PushRuntime``, which tests can replace.
 package struct RuntimeEnvironment: Sendable {
-    /// The parent of the directory of the installations' locks; `nil` for a directory in `/tmp`.
-    package var lockDirectory: String?
+    /// The directory in which all processes of a user find the installations' locks.
+    package var lockDirectory = "/tmp"
     /// The directory in which agents announce themselves to a cloud on this machine; `nil` for the standard one.
     package var runtimeDirectory: String?
     package var maximumInboxBytes: Int64?
