@@ -56,7 +56,7 @@ package struct Scheduler: Sendable {
     var intakes: [Int64: Intake] = [:]
     var lastAttachment = 0
     var queuedClaims = Fifo<ClaimTarget>()
-    var retryChecks = Agenda<Int64>()
+    var retryChecks = Agenda()
     var stalled: Set<Int64> = []
     var congestedSince: MonotonicInstant?
     var isTrimDue = false
