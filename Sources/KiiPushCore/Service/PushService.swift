@@ -55,14 +55,13 @@ public struct PushService: Sendable {
     private func run(until signals: StopSignals) async -> (any Error)? {
         let notifier = ServiceNotifier(path: environmentVariable("NOTIFY_SOCKET"))
         let status = ServiceStatus(notifier, agentCount: self.agents.count)
-        let watch = ServiceWatch(notifier)
         let watchdog = Watchdog(
-            microseconds: environmentVariable("WATCHDOG_USEC"), processID: environmentVariable("WATCHDOG_PID"),
-            ownProcessID: getpid())
-        watch.begin(.init(self.agents) { status.text })
+            notifier, microseconds: environmentVariable("WATCHDOG_USEC"),
+            processID: environmentVariable("WATCHDOG_PID"), ownProcessID: getpid())
+        watchdog.begin(.init(self.agents) { status.text })
         for (index, agent) in self.agents.enumerated() { agent.observe { status.observe($0, of: index) } }
         // The watchdog also needs feeding while the agents stop, which may take long.
-        async let _ = watch.feed(watchdog)
+        async let _ = watchdog.feed()
         let failure = await withTaskGroup(of: (any Error)?.self) { group in
             group.addTask {
                 _ = await signals.next()
@@ -76,7 +75,7 @@ public struct PushService: Sendable {
             }
             let first = await group.next() ?? nil
             notifier.stopping()
-            watch.end()
+            watchdog.end()
             group.cancelAll()
             return await group.reduce(first) { $0 ?? $1 }
         }

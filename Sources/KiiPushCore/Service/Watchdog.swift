@@ -1,5 +1,5 @@
 /// Feeds systemd's watchdog while the service is alive. A service that is offline and retries counts as alive.
-package struct Watchdog: Sendable {
+package final class Watchdog: Sendable {
     package struct Limits: Sendable, Hashable {
         /// The longest silence of the broker on an open connection. Default 100 s: the keep-alive interval, the
         /// broker's answer and a margin.
@@ -19,46 +19,101 @@ package struct Watchdog: Sendable {
             limits.silence = keepAlive > .zero ? max(self.silence, keepAlive + .seconds(40)) : .seconds(Int64.max)
             return limits
         }
-    }
 
-    /// Half of the time that systemd allows.
-    package let interval: Duration
-
-    /// Returns `nil` if systemd does not watch this process: `$WATCHDOG_USEC` (`microseconds`) is absent, invalid or
-    /// below 2, or `$WATCHDOG_PID` (`processID`) names another process.
-    package init?(microseconds: String?, processID: String?, ownProcessID: Int32) {
-        guard let microseconds = microseconds.flatMap({ Int64($0) }), microseconds > 1 else { return nil }
-        guard processID == nil || processID.flatMap({ Int32($0) }) == ownProcessID else { return nil }
-        self.interval = .microseconds(microseconds / 2)
-    }
-
-    /// Returns why the service is not alive, or `nil`. `attemptOverdue` is how late another process is with a message.
-    package func complaint(_ health: AgentHealth, attemptOverdue: Duration, _ limits: Limits) -> String? {
-        if let silence = health.brokerSilence, silence > limits.silence {
-            return "the broker has not been heard for \(silence.text)"
-        }
-        let overdue = max(health.overdue, attemptOverdue)
-        guard overdue > limits.overdue else { return nil }
-        return "a handler is \(overdue.text) over its time"
-    }
-
-    /// Feeds the watchdog until `pause` throws. Feeds nothing while `check` returns a reason or does not return. Calls
-    /// `complain` when `check` begins to return reasons, and `recover` before feeding resumes.
-    package func run(
-        pause: (Duration) async throws -> Void, check: () async -> String?, feed: () -> Void,
-        complain: (String) -> Void, recover: () async -> Void
-    ) async {
-        var isComplaining = false
-        while true {
-            do { try await pause(self.interval) } catch { return }
-            if let reason = await check() {
-                if !isComplaining { complain(reason) }
-                isComplaining = true
-            } else {
-                if isComplaining { await recover() }
-                isComplaining = false
-                feed()
+        /// Returns why an agent is not alive, or `nil`. `attemptOverdue` is how late another process is with a message.
+        func complaint(_ health: AgentHealth, attemptOverdue: Duration) -> String? {
+            if let silence = health.brokerSilence, silence > self.silence {
+                return "the broker has not been heard for \(silence.text)"
             }
+            let overdue = max(health.overdue, attemptOverdue)
+            guard overdue > self.overdue else { return nil }
+            return "a handler is \(overdue.text) over its time"
+        }
+    }
+
+    package struct Watched: Sendable {
+        fileprivate let agents: [PushAgent]
+        fileprivate let limits: Limits
+        /// The longest time that another process is past the deadline for a message; zero if none is late.
+        fileprivate let overdue: @Sendable () -> Duration
+        fileprivate let status: @Sendable () -> String
+        /// Like systemd's watchdog, this clock does not count sleeps of the machine.
+        fileprivate var endingSince: SuspendingClock.Instant?
+
+        package init(
+            _ agents: [PushAgent], limits: Limits = .init(),
+            overdue: @escaping @Sendable () -> Duration = { .zero },
+            status: @escaping @Sendable () -> String
+        ) {
+            (self.agents, self.limits, self.overdue, self.status) = (agents, limits, overdue, status)
+        }
+    }
+
+    private static let longestEnd = Duration.seconds(90)
+
+    private let notifier: ServiceNotifier
+    /// Half of the time that systemd allows; `nil` if systemd does not watch this process.
+    let interval: Duration?
+    private let watched = Locked<Watched?>(nil)
+
+    /// Makes a watchdog that feeds nothing if systemd does not watch this process: `$WATCHDOG_USEC` (`microseconds`) is
+    /// absent, invalid or below 2, or `$WATCHDOG_PID` (`processID`) names another process.
+    package init(_ notifier: ServiceNotifier, microseconds: String?, processID: String?, ownProcessID: Int32) {
+        self.notifier = notifier
+        let limit = microseconds.flatMap { Int64($0) } ?? 0
+        let isWatched = limit > 1 && (processID == nil || processID.flatMap { Int32($0) } == ownProcessID)
+        self.interval = isWatched ? .microseconds(limit / 2) : nil
+    }
+
+    package func begin(_ watched: Watched) { self.watched.withLock { $0 = watched } }
+    package func end() { self.watched.withLock { $0?.endingSince = .now } }
+
+    /// Feeds until the task is cancelled. Feeds nothing while an agent is not alive, or its network thread does not
+    /// answer.
+    ///
+    /// - Parameter report: called with the reason when feeding stops, and with `nil` when feeding resumes.
+    package func feed(report: (_ complaint: String?) -> Void = { _ in }) async {
+        guard let interval else { return }
+        var isComplaining = false
+        while (try? await Task.sleep(for: interval)) != nil {
+            if let reason = await self.complaint() {
+                if !isComplaining {
+                    report(reason)
+                    self.notifier.status("not alive: \(reason)")
+                }
+                isComplaining = true
+                continue
+            }
+            if isComplaining {
+                isComplaining = false
+                report(nil)
+                let watched = self.watched.withLock { $0 }
+                if let watched, watched.endingSince == nil { self.notifier.status(watched.status()) }
+            }
+            self.notifier.feedWatchdog()
+        }
+    }
+
+    private func complaint() async -> String? {
+        guard let watched = self.watched.withLock({ $0 }) else { return nil }
+        if let since = watched.endingSince {
+            let elapsed = SuspendingClock.now - since
+            // Handlers may use their grace twice: when the agents stop, and when the runtime shuts down.
+            let grace = watched.agents.map(\.runtime.configuration.shutdownGrace).max() ?? .zero
+            let longest = max(Self.longestEnd, grace * 2 + .seconds(30))
+            return elapsed > longest ? "it has been stopping for \(elapsed.text)" : nil
+        }
+        do {
+            for agent in watched.agents {
+                let health = try await agent.health()
+                let limits = watched.limits.allowing(keepAlive: agent.configuration.keepAlive)
+                let complaint = limits.complaint(health, attemptOverdue: watched.overdue())
+                if let complaint { return complaint }
+            }
+            return nil
+        } catch {
+            let isEnding = self.watched.withLock { $0?.endingSince != nil }
+            return isEnding ? nil : "the network thread has ended"
         }
     }
 }

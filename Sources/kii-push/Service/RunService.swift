@@ -14,20 +14,18 @@ final class RunService: Sendable {
     let console: Console
     let notifier: ServiceNotifier
     let journal: Journal?
-    private let watchdog: Watchdog?
+    private let watchdog: Watchdog
     private let begun = ContinuousClock.now
     private let events: AsyncStream<Event>
     private let continuation: AsyncStream<Event>.Continuation
-    private let watch: ServiceWatch
 
     init(console: Console) {
         self.console = console
         self.notifier = ServiceNotifier(path: EnvironmentVariable.notifySocket.text)
         self.journal = Journal.connected(stream: EnvironmentVariable.journalStream.text)
         self.watchdog = Watchdog(
-            microseconds: EnvironmentVariable.watchdogMicroseconds.text,
+            self.notifier, microseconds: EnvironmentVariable.watchdogMicroseconds.text,
             processID: EnvironmentVariable.watchdogProcess.text, ownProcessID: getpid())
-        self.watch = ServiceWatch(self.notifier)
         (self.events, self.continuation) = AsyncStream.makeStream()
     }
 
@@ -55,8 +53,8 @@ final class RunService: Sendable {
             Task { [continuation] in
                 for await number in signals.asks { continuation.yield(.ask(signal: number)) }
             },
-            Task { [watch, watchdog, console] in
-                await watch.feed(watchdog) { complaint in
+            Task { [watchdog, console] in
+                await watchdog.feed { complaint in
                     if let complaint {
                         console.warning("the watchdog is not fed: \(complaint)")
                     } else {
@@ -103,7 +101,7 @@ final class RunService: Sendable {
     ///   a moment.
     private func start(_ session: RunSession, _ number: Int) -> Running {
         let limits = Watchdog.Limits(grace: session.settings.options.grace?.duration)
-        self.watch.begin(
+        self.watchdog.begin(
             .init([session.agent], limits: limits, overdue: { [notes = session.receiver.notes] in notes.overdue() }) {
                 [status = session.status] in status.connection.text
             })
@@ -118,7 +116,7 @@ final class RunService: Sendable {
     private func end(_ running: Running, isLast: Bool = true) async -> (any Error)? {
         if isLast { self.notifier.stopping() }
         running.session.status.endWait()
-        self.watch.end()
+        self.watchdog.end()
         running.task.cancel()
         return await running.task.value
     }

@@ -11,23 +11,22 @@ import Testing
         func note(_ line: String) { self.lines.withLock { $0.append(line) } }
     }
 
-    private let watchdog: Watchdog
-
-    init() throws {
-        self.watchdog = try #require(Watchdog(microseconds: "60000000", processID: nil, ownProcessID: 7))
+    private func interval(_ microseconds: String?, _ processID: String?) -> Duration? {
+        Watchdog(
+            ServiceNotifier(path: nil), microseconds: microseconds, processID: processID, ownProcessID: 7
+        ).interval
     }
 
-    @Test func isFedAtHalfOfTheTime() { #expect(self.watchdog.interval == .seconds(30)) }
+    @Test func isFedAtHalfOfTheTime() {
+        #expect(self.interval("60000000", nil) == .seconds(30))
+        #expect(self.interval("60000000", "7") == .seconds(30))
+    }
 
     @Test(arguments: [
         (nil, nil), ("", nil), ("0", nil), ("1", nil), ("-5", nil), ("x", nil), ("60000000", "8"), ("60000000", "x"),
     ])
     func isNobodysWhereNobodyWants(microseconds: String?, processID: String?) {
-        #expect(Watchdog(microseconds: microseconds, processID: processID, ownProcessID: 7) == nil)
-    }
-
-    @Test func isOursWhereItSaysSo() {
-        #expect(Watchdog(microseconds: "60000000", processID: "7", ownProcessID: 7) != nil)
+        #expect(self.interval(microseconds, processID) == nil)
     }
 
     @Test(arguments: [
@@ -38,23 +37,11 @@ import Testing
         (AgentHealth(), .seconds(300), "a handler is 5 min over its time"),
     ])
     func complainsAboutWhatIsNotAlive(health: AgentHealth, overdue: Duration, complaint: String?) {
-        #expect(self.watchdog.complaint(health, attemptOverdue: overdue, Watchdog.Limits()) == complaint)
+        #expect(Watchdog.Limits().complaint(health, attemptOverdue: overdue) == complaint)
     }
 
-    @Test func isNotFedWhileThereIsAComplaintWhichIsSaidOnce() async {
-        let record = Record()
-        let checks = Locked<[String?]>([nil, "late", "late", nil, "late"])
-        await self.watchdog.run(
-            pause: { interval in
-                #expect(interval == .seconds(30))
-                if checks.withLock({ $0.isEmpty }) { throw CancellationError() }
-            },
-            check: { checks.withLock { $0.removeFirst() } }, feed: { record.note("fed") },
-            complain: { record.note($0) }, recover: { record.note("recovered") })
-        #expect(record.lines.withLock { $0 } == ["fed", "late", "recovered", "fed", "late"])
-    }
-
-    @Test func isNotFedWhileTheNetworkThreadDoesNotTurn() async throws {
+    /// An agent that has connected nowhere.
+    private func withAgent(_ body: (PushRuntime, PushAgent) async throws -> Void) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "kii-push-tests-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         let runtime = try PushRuntime(configuration: .init(stateDirectory: directory.path))
@@ -62,28 +49,61 @@ import Testing
         let agent = PushAgent(
             runtime: runtime, configuration: .init(app: app, account: .pseudoUser)
         ) { _, _ in .noData }
-        let gate = DispatchSemaphore(value: 0)
-        let record = Record()
-        #expect(runtime.loop.submit { gate.wait() })
-        let health = Task {
-            let health = try await agent.health()
-            record.note("answered")
-            return health
-        }
-        // The question waits behind the blocked call, so it has no answer yet.
-        record.note("let go")
-        gate.signal()
-        #expect(try await health.value == AgentHealth())
-        #expect(record.lines.withLock { $0 } == ["let go", "answered"])
+        try await body(runtime, agent)
         await runtime.shutdown()
-        await #expect(throws: TransportError.self) { try await agent.health() }
+    }
+
+    @Test func isNotFedWhileThereIsAComplaintWhichIsSaidOnce() async throws {
+        try await self.withAgent { _, agent in
+            let manager = try DatagramReceiver("@kii-push-test-\(UUID().uuidString)")
+            let watchdog = Watchdog(
+                ServiceNotifier(path: manager.path), microseconds: "2", processID: nil, ownProcessID: 7)
+            // In minutes; the last one lasts.
+            let lateness = Locked([0, 5, 5, 0, 5])
+            let overdue = { @Sendable () -> Duration in
+                .seconds(60 * lateness.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] })
+            }
+            watchdog.begin(.init([agent], overdue: overdue) { "Connected." })
+            let record = Record()
+            let feeding = Task { await watchdog.feed { record.note($0 ?? "recovered") } }
+            let complaint = "a handler is 5 min over its time"
+            #expect(
+                manager.wait { $0.count >= 5 } == [
+                    "WATCHDOG=1", "STATUS=not alive: \(complaint)", "STATUS=Connected.", "WATCHDOG=1",
+                    "STATUS=not alive: \(complaint)",
+                ])
+            feeding.cancel()
+            await feeding.value
+            #expect(record.lines.withLock { $0 } == [complaint, "recovered", complaint])
+        }
+    }
+
+    @Test func isNotFedWhileTheNetworkThreadDoesNotTurn() async throws {
+        try await self.withAgent { runtime, agent in
+            let gate = DispatchSemaphore(value: 0)
+            let record = Record()
+            // The thread is held up until the semaphore lets it go.
+            #expect(runtime.loop.submit { gate.wait() })
+            let health = Task {
+                let health = try await agent.health()
+                record.note("answered")
+                return health
+            }
+            // What is submitted later runs later, so nothing was answered before this.
+            record.note("let go")
+            gate.signal()
+            #expect(try await health.value == AgentHealth())
+            #expect(record.lines.withLock { $0 } == ["let go", "answered"])
+            await runtime.shutdown()
+            await #expect(throws: TransportError.self) { try await agent.health() }
+        }
     }
 
     @Test(arguments: [(nil, 60), (.seconds(5), 60), (.seconds(15), 60), (.seconds(300), 630)] as [(Duration?, Int)])
     func aLongGraceIsWaitedFor(grace: Duration?, overdue: Int) {
         let limits = Watchdog.Limits(grace: grace)
         #expect(limits.overdue == .seconds(overdue))
-        #expect(self.watchdog.complaint(AgentHealth(), attemptOverdue: .seconds(overdue), limits) == nil)
-        #expect(self.watchdog.complaint(AgentHealth(), attemptOverdue: .seconds(overdue + 1), limits) != nil)
+        #expect(limits.complaint(AgentHealth(), attemptOverdue: .seconds(overdue)) == nil)
+        #expect(limits.complaint(AgentHealth(), attemptOverdue: .seconds(overdue + 1)) != nil)
     }
 }
