@@ -20,12 +20,12 @@ package final class Watchdog: Sendable {
             return limits
         }
 
-        /// Returns why an agent is not alive, or `nil`. `attemptOverdue` is how late another process is with a message.
-        func complaint(_ health: AgentHealth, attemptOverdue: Duration) -> String? {
-            if let silence = health.brokerSilence, silence > self.silence {
+        /// Returns why an agent is not alive, or `nil`. `silence` is that of its broker, `overdue` the delay of its
+        /// latest handler.
+        func complaint(silence: Duration?, overdue: Duration) -> String? {
+            if let silence, silence > self.silence {
                 return "the broker has not been heard for \(silence.text)"
             }
-            let overdue = max(health.overdue, attemptOverdue)
             guard overdue > self.overdue else { return nil }
             return "a handler is \(overdue.text) over its time"
         }
@@ -107,7 +107,8 @@ package final class Watchdog: Sendable {
             for agent in watched.agents {
                 let health = try await agent.health()
                 let limits = watched.limits.allowing(keepAlive: agent.configuration.keepAlive)
-                let complaint = limits.complaint(health, attemptOverdue: watched.overdue())
+                let complaint = limits.complaint(
+                    silence: health.brokerSilence, overdue: max(health.overdue, watched.overdue()))
                 if let complaint { return complaint }
             }
             return nil
