@@ -69,7 +69,7 @@ package enum ControlReply: Sendable {
         case .unknown: nil
         case .missed(let count): JSONValue.line(["missed": count])
         case .decided(let id, .running(let duration)):
-            JSONValue.line(["id": id, "changed": false, "running_ms": duration.controlValue])
+            JSONValue.line(["id": id, "changed": false, "running_ms": duration.milliseconds])
         case .decided(let id, let decision): JSONValue.line(["id": id, "changed": decision == .carriedOut])
         case .adopted(let formerID, let count):
             JSONValue.line(["from": formerID, "adopted": count?.json ?? JSONValue.null])

@@ -4,7 +4,7 @@ extension MessageEvent {
         let parts = self.kind.parts
         var members = JSONMembers(present: [
             "message": self.messageID, "at": self.at.millisecondsSinceEpoch, "kept": self.isKept, "kind": parts.code,
-            "attempt": parts.attempt, "pause": parts.pause?.controlValue, "detail": parts.detail,
+            "attempt": parts.attempt, "pause": parts.pause?.milliseconds, "detail": parts.detail,
         ])
         switch self.call {
         case .handler(let message, let context):

@@ -7,7 +7,7 @@ extension PushEvent {
             .named("connecting", ["host": host, "port": port, "tls": usesTLS])
         case .connected(let connection): connection.controlValue
         case .disconnected(let reason, let retryIn):
-            .named("disconnected", ["reason": reason, "retryIn": retryIn.controlValue])
+            .named("disconnected", ["reason": reason, "retryIn": retryIn.milliseconds])
         case .trouble(let kind, let reason): .named("trouble", ["kind": kind.rawValue, "reason": reason])
         case .recovered(let kind): .named("recovered", ["kind": kind.rawValue])
         case .notice(let kind, let reason, let messages):
@@ -100,8 +100,4 @@ extension JSONValue {
     ) -> JSONValue {
         .object([("name", JSONValue(name))] + JSONMembers(present: members))
     }
-}
-
-extension Duration {
-    var controlValue: JSONValue { JSONValue(self.wholeNanoseconds / 1_000_000) }
 }

@@ -43,19 +43,12 @@ extension KiiAccount {
 extension SubscriptionTarget {
     fileprivate var declaration: JSONValue {
         switch self {
-        case .topic(let topic): .object(present: ["topic": topic.id, "scope": topic.scope.word])
-        case .bucket(let bucket): .object(present: ["bucket": bucket.id, "scope": bucket.scope.word])
+        case .topic(let topic): .object(present: ["topic": topic.id, "scope": topic.scope.declaration])
+        case .bucket(let bucket): .object(present: ["bucket": bucket.id, "scope": bucket.scope.declaration])
         }
     }
 }
 
 extension Scope {
-    fileprivate var word: String? {
-        switch self {
-        case .app: nil
-        case .user(let id): "user:\(id)"
-        case .group(let id): "group:\(id)"
-        case .thing(let id): "thing:\(id)"
-        }
-    }
+    fileprivate var declaration: String? { self == .app ? nil : self.text }
 }
