@@ -34,23 +34,23 @@ extension PushAgent {
                 }
                 guard let page, let next = page.last?.sequence else { break }
                 last = next
-                let unpresented = await self.restore(page, id)
-                try? await self.runtime.onPipeline { $0.unpresented(unpresented, installation: key) }
+                await self.restore(page, id)
             }
         }
     }
 
     /// Uses a thread of its own, since a presenter may block.
-    private func restore(_ page: [StoredMessage], _ installationID: String) async -> [Int64] {
+    private func restore(_ page: [StoredMessage], _ installationID: String) async {
         let desk = self.desk
         guard desk.presenter != nil else { return desk.restore(page, installationID: installationID) }
-        let done = OneShot<[Int64]>()
+        let done = OneShot<Void>()
         let thread = try? OSThread(name: "kii-presenter") {
-            done.resume(desk.restore(page, installationID: installationID))
+            desk.restore(page, installationID: installationID)
+            done.resume(())
         }
         // Without a thread, the agent's next run presents these messages.
-        guard let thread else { return [] }
+        guard let thread else { return }
         thread.detach()
-        return await done.value(onCancel: [])
+        await done.value(onCancel: ())
     }
 }

@@ -83,9 +83,9 @@ package final class PresentationDesk: Sendable {
     func endRestoring() { self.state.withLock { $0.answered = nil } }
 
     /// Presents messages that an earlier run of the agent presented without an answer. The message that launched the
-    /// program goes to its handler instead. Returns the numbers of the messages that were neither presented nor opened.
-    func restore(_ messages: [StoredMessage], installationID: String) -> [Int64] {
-        var unpresented: [Int64] = []
+    /// program goes to its handler instead, as does a message that cannot be presented.
+    func restore(_ messages: [StoredMessage], installationID: String) {
+        guard let reacted = self.state.withLock({ $0.reacted }) else { return }
         for stored in messages {
             let key = NotificationRequest.Key(installationID: installationID, messageID: stored.sequence)
             let isKnown = self.state.withLock { state in
@@ -93,11 +93,8 @@ package final class PresentationDesk: Sendable {
             }
             guard !isKnown else { continue }
             if let options = self.lifecycle?.launchOptions, options.names(key) {
-                if let action = options.userAction, let reacted = self.state.withLock({ $0.reacted }) {
-                    _ = reacted(.opened(stored, by: action), stored.sequence, stored.installation)
-                } else {
-                    unpresented.append(stored.sequence)
-                }
+                let reaction = options.userAction.map { Reaction.opened(stored, by: $0) } ?? .withdrawn
+                _ = reacted(reaction, stored.sequence, stored.installation)
                 continue
             }
             // If a message cannot be decoded, delivery makes it a dead letter.
@@ -106,8 +103,7 @@ package final class PresentationDesk: Sendable {
                 self.present(
                     message, self.alert(for: message), key, receivedAt: stored.receivedAt, isResting: true, again: true)
             }
-            if isPresented != true { unpresented.append(stored.sequence) }
+            if isPresented != true { _ = reacted(.withdrawn, stored.sequence, stored.installation) }
         }
-        return unpresented
     }
 }

@@ -82,14 +82,6 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Passes messages of the agent's earlier runs to the handler, since they cannot be presented now.
-    func unpresented(_ sequences: [Int64], installation: Int64) {
-        self.turn.changes += sequences.map {
-            MessageChange(sequence: $0, installation: installation, verdict: .unpresented)
-        }
-        self.takeTurn()
-    }
-
     func takeTurn() { self.alarm.set(for: self.loop.now) }
 }
 
