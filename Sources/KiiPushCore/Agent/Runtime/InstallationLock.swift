@@ -7,114 +7,90 @@ import Glibc
 /// locks.
 ///
 /// The kernel names a lock's holder, and ends the lock with the process. But one process can take a lock twice, and
-/// closing any descriptor of a file releases all of the process's locks in it. ``LockTable`` handles both traps. No
+/// closing any descriptor of a file releases all of the process's locks in it. ``LockFile`` handles both traps. No
 /// other code may open these files.
 ///
 /// Two installations with the same 64-bit hash would share a lock.
 final class InstallationLock: Sendable {
-    private static let table = Locked(LockTable())
+    /// By path. The paths have no links, since two paths to one file would lead into the traps.
+    private static let files = Locked<[String: LockFile]>([:])
 
-    private let place: LockTable.Place
+    private let path: String
+    private let offset: Int64
 
     init(installationID: String, directory: String) throws(PushAgentError) {
         // FNV-1a: every process must compute the same hash, and Swift's own has a random seed.
         let hash = installationID.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
             (hash ^ UInt64(byte)) &* 0x100_0000_01b3
         }
-        let path = "\(directory)/\(hash % 64).lock"
-        self.place = try InstallationLock.table.withLock { table throws(PushAgentError) in
-            try table.take(Int64(hash / 64), of: path, for: installationID)
+        let path = "\(Directory.resolved(directory) ?? directory)/\(hash % 64).lock"
+        let offset = Int64(hash / 64)
+        try InstallationLock.files.withLock { files throws(PushAgentError) in
+            var file = files.removeValue(forKey: path) ?? LockFile()
+            defer { if file.isUsed { files[path] = file } }
+            try file.take(offset, of: path, for: installationID)
         }
+        // Assigned last: if the initialiser throws, no `deinit` may give up another object's lock.
+        self.path = path
+        self.offset = offset
     }
 
-    deinit { InstallationLock.table.withLock { [place] in $0.giveUp(place) } }
+    deinit {
+        InstallationLock.files.withLock { [path, offset] files in
+            guard var file = files.removeValue(forKey: path) else { return }
+            file.giveUp(offset)
+            if file.isUsed { files[path] = file }
+        }
+    }
 }
 
-private struct LockTable {
-    struct Place: Hashable {
-        fileprivate var path: String
-        fileprivate var offset: Int64
-    }
+private struct LockFile {
+    /// Several if somebody has replaced the file. All stay open: closing one would release the locks.
+    private var descriptors: [FileDescriptor] = []
+    private var offsets: Set<Int64> = []
 
-    /// Identifies a file by its inode, since several paths may lead to the file.
-    fileprivate struct File: Hashable {
-        var device: dev_t
-        var number: ino_t
+    var isUsed: Bool { !self.offsets.isEmpty }
 
-        init(_ status: stat) {
-            self.device = status.st_dev
-            self.number = status.st_ino
+    mutating func take(_ offset: Int64, of path: String, for installationID: String) throws(PushAgentError) {
+        guard !self.offsets.contains(offset) else {
+            throw .installationInUse(installationID: installationID, processID: Int(getpid()))
         }
-    }
-
-    private struct Held {
-        /// All stay open: closing one would release the locks.
-        var descriptors: [FileDescriptor]
-        var offsets: Set<Int64> = []
-    }
-
-    private var held: [File: Held] = [:]
-    /// By path, so that a second holder gets an error even if somebody has replaced the file.
-    private var files: [Place: File] = [:]
-
-    mutating func take(
-        _ offset: Int64, of path: String, for installationID: String
-    ) throws(PushAgentError) -> Place {
-        let place = Place(path: path, offset: offset)
-        let isOurs = PushAgentError.installationInUse(installationID: installationID, processID: Int(getpid()))
-        guard self.files[place] == nil else { throw isOurs }
-        let (file, descriptor) = try self.open(path)
-        guard self.held[file]?.offsets.contains(offset) != true else { throw isOurs }
-        var range = LockTable.range(F_WRLCK, offset)
+        let descriptor = try self.open(path)
+        var range = LockFile.range(F_WRLCK, offset)
         guard fcntl(descriptor, F_SETLK, &range) == 0 else {
             let code = errno
-            let holder = LockTable.holder(of: offset, in: descriptor)
-            self.closeIfUnused(file)
             if code == EAGAIN || code == EACCES {
-                throw .installationInUse(installationID: installationID, processID: holder)
+                throw .installationInUse(
+                    installationID: installationID, processID: LockFile.holder(of: offset, in: descriptor))
             }
             throw .file(.system(path: path, operation: "lock", code: code))
         }
-        self.held[file]?.offsets.insert(offset)
-        self.files[place] = file
-        return place
+        self.offsets.insert(offset)
     }
 
-    mutating func giveUp(_ place: Place) {
-        guard let file = self.files.removeValue(forKey: place),
-            let descriptor = self.held[file]?.descriptors.first?.number
-        else { return }
-        var range = LockTable.range(F_UNLCK, place.offset)
-        _ = fcntl(descriptor, F_SETLK, &range)
-        self.held[file]?.offsets.remove(place.offset)
-        self.closeIfUnused(file)
+    mutating func giveUp(_ offset: Int64) {
+        var range = LockFile.range(F_UNLCK, offset)
+        for descriptor in self.descriptors { _ = fcntl(descriptor.number, F_SETLK, &range) }
+        self.offsets.remove(offset)
     }
 
-    private mutating func open(_ path: String) throws(PushAgentError) -> (File, descriptor: Int32) {
-        var status = stat()
-        if lstat(path, &status) == 0, let descriptor = self.held[File(status)]?.descriptors.first?.number {
-            return (File(status), descriptor)
+    private mutating func open(_ path: String) throws(PushAgentError) -> Int32 {
+        var (present, known) = (stat(), stat())
+        if let last = self.descriptors.last?.number, lstat(path, &present) == 0, fstat(last, &known) == 0,
+            present.st_dev == known.st_dev, present.st_ino == known.st_ino
+        {
+            return last
         }
-        let opened: FileDescriptor
-        do throws(FileError) {
-            opened = try OwnFile.open(path, O_RDWR | O_CREAT)
-            status = try OwnFile.status(of: opened, path: path)
-        } catch {
-            throw .file(error)
-        }
+        let opened = Result { () throws(FileError) in try OwnFile.open(path, O_RDWR | O_CREAT) }
+        let descriptor = try opened.mapError(PushAgentError.file).get()
         // Cleaners of /tmp leave a file alone that has a `flock(2)` lock (tmpfiles.d(5)).
-        _ = flock(opened.number, LOCK_SH | LOCK_NB)
-        self.held[File(status), default: Held(descriptors: [])].descriptors.append(opened)
-        return (File(status), opened.number)
-    }
-
-    private mutating func closeIfUnused(_ file: File) {
-        guard let held = self.held[file], held.offsets.isEmpty else { return }
-        self.held[file] = nil
+        _ = flock(descriptor.number, LOCK_SH | LOCK_NB)
+        self.descriptors.append(descriptor)
+        return descriptor.number
     }
 
     private static func holder(of offset: Int64, in descriptor: Int32) -> Int? {
-        var range = LockTable.range(F_WRLCK, offset)
+        var range = LockFile.range(F_WRLCK, offset)
         guard fcntl(descriptor, F_GETLK, &range) == 0, range.l_type != F_UNLCK else { return nil }
         // 0 if this process does not see the holder's PID namespace.
         return range.l_pid > 0 ? Int(range.l_pid) : nil
