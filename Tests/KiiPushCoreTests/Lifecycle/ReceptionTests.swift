@@ -4,7 +4,7 @@ import Testing
 @testable import KiiPushCore
 
 @Suite struct ReceptionTests {
-    /// What happens to a message that arrives in this state, in a word.
+    /// The fate of a message that arrives in this state, in a word.
     private func route(_ state: LifecycleState, _ message: ReceivedMessage) -> String {
         let lifecycle = AgentLifecycle(state: state)
         let receiver = ReceptionReceiver(
