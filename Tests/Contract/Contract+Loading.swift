@@ -15,7 +15,12 @@ extension Contract {
     package static let documentation = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Documentation")
 
-    package static func load() throws -> Contract {
+    private static let loaded = Result { try Self.read() }
+
+    /// The contract of this package. The first call reads it.
+    package static func load() throws -> Contract { try self.loaded.get() }
+
+    private static func read() throws -> Contract {
         let folder = Contract.documentation.appending(path: "contract")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".json") }.sorted()
@@ -29,22 +34,29 @@ extension Contract {
 
     init(documents: [(name: String, value: JSONValue)]) throws {
         var areas: [(order: Int, area: Area)] = []
-        self.init(areas: [], errors: [], aboutErrors: "", parameters: [], choices: [])
+        var errors: [ContractError] = []
+        var aboutErrors = ""
+        var parameters: [Parameter] = []
+        var choices: [Choice] = []
         for (name, value) in documents {
             let object = try ContractObject(value, at: name)
             switch name {
             case "errors.json":
-                self.aboutErrors = try object.string("about")
-                self.errors = try object.objects("errors").map { try ContractError($0) }
+                aboutErrors = try object.string("about")
+                errors = try object.objects("errors").map { try ContractError($0) }
                 try object.expectNothingElse()
             case "parameters.json":
-                self.parameters = try object.objects("parameters").map { try Parameter($0) }
-                self.choices = try object.objects("choices").map { try Choice($0) }
+                parameters = try object.objects("parameters").map { try Parameter($0) }
+                choices = try object.objects("choices").map { try Choice($0) }
                 try object.expectNothingElse()
             default: areas.append((try object.integer("order"), try Area(object)))
             }
         }
-        self.areas = areas.sorted { $0.order < $1.order }.map { $0.area }
+        let sorted = areas.sorted { $0.order < $1.order }.map { $0.area }
+        let endpoints = sorted.flatMap { $0.endpoints }
+        self.init(
+            areas: sorted, endpoints: endpoints, variants: endpoints.flatMap { Self.variants(of: $0, choices) },
+            errors: errors, aboutErrors: aboutErrors, parameters: parameters, choices: choices)
     }
 }
 

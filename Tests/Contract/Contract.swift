@@ -4,12 +4,16 @@ package import KiiPushCore
 ///
 /// `Documentation/contract` has the data. The tests of the client and of the emulator and the generated pages use it.
 package struct Contract: Sendable {
-    package var areas: [Area]
-    package var errors: [ContractError]
+    package let areas: [Area]
+    /// All calls, in the order of the pages.
+    package let endpoints: [Endpoint]
+    /// All calls with each combination of choices in their paths.
+    package let variants: [Variant]
+    package let errors: [ContractError]
     /// Markdown about errors in general.
-    package var aboutErrors: String
-    package var parameters: [Parameter]
-    package var choices: [Choice]
+    package let aboutErrors: String
+    package let parameters: [Parameter]
+    package let choices: [Choice]
 
     /// Related calls, which share a file.
     package struct Area: Sendable {
@@ -36,9 +40,6 @@ package struct Contract: Sendable {
             package var path: String
         }
     }
-
-    /// All calls, in the order of the pages.
-    package var endpoints: [Endpoint] { self.areas.flatMap { $0.endpoints } }
 
     package func endpoint(_ id: String) -> Endpoint? { self.endpoints.first { $0.id == id } }
 

@@ -23,9 +23,12 @@ package struct Variant: Sendable, CustomStringConvertible {
 
 extension Contract {
     /// One variant for each possible combination of choices in the path of `endpoint`.
-    package func variants(of endpoint: Endpoint) -> [Variant] {
+    package func variants(of endpoint: Endpoint) -> [Variant] { self.variants.filter { $0.endpoint.id == endpoint.id } }
+
+    /// One variant for each possible combination of `choices` in the path of `endpoint`.
+    static func variants(of endpoint: Endpoint, _ choices: [Choice]) -> [Variant] {
         var variants = [Variant(endpoint: endpoint, labels: [:], path: endpoint.path)]
-        for choice in self.choices where endpoint.path.contains("{\(choice.name)}") {
+        for choice in choices where endpoint.path.contains("{\(choice.name)}") {
             variants = variants.flatMap { variant in
                 choice.paths.map { path in
                     var chosen = variant
@@ -37,8 +40,6 @@ extension Contract {
         }
         return variants
     }
-
-    package var variants: [Variant] { self.endpoints.flatMap { self.variants(of: $0) } }
 
     /// Every method and path that the cloud has, as `PUT /api/apps/{}/topics/{}`.
     package var routes: Set<String> {

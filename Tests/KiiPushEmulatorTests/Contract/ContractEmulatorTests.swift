@@ -3,8 +3,6 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-private let loaded = Result { try Contract.load() }
-
 /// The scenarios that provoke each of the contract's answers.
 let scenarios: [Scenario] = [
     accountScenarios, addressScenarios, groupScenarios, tokenScenarios, thingScenarios, ownershipScenarios,
@@ -16,7 +14,7 @@ let scenarios: [Scenario] = [
 /// The emulator has exactly the contract's calls, and gives every answer of the contract.
 @Suite struct ContractEmulatorTests {
     @Test func theRoutesAreTheContracts() throws {
-        let contract = try loaded.get()
+        let contract = try Contract.load()
         let routes = Set(
             RouteTable.listing.map { line in
                 let words = line.split(separator: " ")
@@ -28,7 +26,7 @@ let scenarios: [Scenario] = [
     }
 
     @Test func everyAnswerHasAScenario() throws {
-        let contract = try loaded.get()
+        let contract = try Contract.load()
         for endpoint in contract.endpoints {
             let own = scenarios.filter { $0.id == endpoint.id }
             let successes = own.filter { $0.code == nil }

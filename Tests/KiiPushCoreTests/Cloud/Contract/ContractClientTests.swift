@@ -4,8 +4,6 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-private let loaded = Result { try Contract.load() }
-
 private let calls: [ClientCall] = [
     ClientCall.users, ClientCall.tokens, ClientCall.things, ClientCall.installations, ClientCall.topics,
     ClientCall.topicAccess, ClientCall.subscriptions, ClientCall.messages, ClientCall.objects, ClientCall.commands,
@@ -13,7 +11,7 @@ private let calls: [ClientCall] = [
 
 @Suite struct ContractClientTests {
     @Test func everyCallOfTheContractIsMade() throws {
-        let contract = try loaded.get()
+        let contract = try Contract.load()
         for endpoint in contract.endpoints where endpoint.bindsClient {
             let methods = Set(calls.filter { $0.id == endpoint.id }.map { $0.method })
             #expect(methods == Set(endpoint.client), "\(endpoint.id)")
@@ -32,7 +30,7 @@ private let calls: [ClientCall] = [
             let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
             declared.formUnion(PublicFunctions.names(in: source))
         }
-        for endpoint in try loaded.get().endpoints {
+        for endpoint in try Contract.load().endpoints {
             for method in endpoint.client { #expect(declared.contains(method), "\(endpoint.id): \(method)") }
         }
     }
@@ -74,7 +72,7 @@ private let calls: [ClientCall] = [
 
     @Test(arguments: calls)
     func passesOnEveryRefusalWithItsFacts(_ row: ClientCall) async throws {
-        let contract = try loaded.get()
+        let contract = try Contract.load()
         for variant in try self.variants(of: row) {
             let named = contract.errors(of: variant.endpoint).filter { $0.applies(to: variant) }.map { $0.code }
             let anytime = contract.errors.filter { $0.status >= 429 && $0.code != "MQTT_ENDPOINT_NOT_READY" }
@@ -94,7 +92,7 @@ private let calls: [ClientCall] = [
     }
 
     @Test func everyErrorOfTheTableReachesTheCaller() async throws {
-        for error in try loaded.get().errors {
+        for error in try Contract.load().errors {
             let (_, result) = await exchange(error.answer) {
                 try await $0.session(testToken).deleteTopic(Topic("news"))
             }
@@ -105,13 +103,13 @@ private let calls: [ClientCall] = [
     }
 
     private func variants(of row: ClientCall) throws -> [Variant] {
-        let contract = try loaded.get()
+        let contract = try Contract.load()
         let endpoint = try #require(contract.endpoint(row.id))
         return contract.variants(of: endpoint).filter(row.makes)
     }
 
     private func path(_ row: ClientCall, _ variant: Variant) throws -> String {
-        let contract = try loaded.get()
+        let contract = try Contract.load()
         return variant.path { row.parameters[$0] ?? contract.sample(of: $0) ?? "" }
     }
 
