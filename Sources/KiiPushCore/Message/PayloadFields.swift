@@ -14,11 +14,8 @@ struct PayloadFields: Sendable {
 
     func address(slot: Int) -> KiiURI? { self.addressText(slot: slot).map(KiiURI.init) }
 
-    /// Milliseconds as a number or, as GCM sends them, as a string; `nil` unless a whole number.
     func timestamp(_ field: MessageField) -> Timestamp? {
-        guard let value = self.value(slot: field.rawValue) else { return nil }
-        let milliseconds = value.int64 ?? value.string.flatMap { JSONNumber($0)?.int64 }
-        return milliseconds.map(Timestamp.init(millisecondsSinceEpoch:))
+        self.value(slot: field.rawValue)?.milliseconds.map(Timestamp.init(millisecondsSinceEpoch:))
     }
 
     func value(slot: Int) -> JSONValue? {
@@ -29,6 +26,9 @@ struct PayloadFields: Sendable {
 }
 
 extension JSONValue {
+    /// Of a number or, as GCM sends it, of a string; `nil` unless a whole number.
+    var milliseconds: Int64? { self.int64 ?? self.string.flatMap { JSONNumber($0)?.int64 } }
+
     fileprivate var scalarText: String? {
         switch self.kind {
         case .string: self.string

@@ -23,17 +23,27 @@ extension ReceivedMessage {
     /// Values dropped for a wrong type: first those under Kii's keys, then those in `aps`. Nearly always empty.
     public var findings: [PayloadFinding] {
         var findings: [PayloadFinding] = []
-        func look(at slot: Int, _ key: @autoclosure () -> String) {
-            guard let value = self.fields.value(slot: slot), value.kind == .array || value.kind == .object else {
-                return
-            }
-            findings.append(PayloadFinding(value, at: JSONPointer(tokens: [key()]), expected: "a single value"))
+        func look(
+            at slot: Int, _ key: @autoclosure () -> String, for expected: String, _ isRight: (JSONValue) -> Bool
+        ) {
+            guard let value = self.fields.value(slot: slot), !isRight(value), !value.isNull else { return }
+            findings.append(PayloadFinding(value, at: JSONPointer(tokens: [key()]), expected: expected))
         }
-        for field in MessageField.allCases { look(at: field.rawValue, field.key(in: self.keyFamily)) }
-        look(at: PayloadKey.senderURI, "senderURI")
-        look(at: PayloadKey.sourceURI, "sourceURI")
+        func lookForText(at slot: Int, _ key: @autoclosure () -> String) {
+            look(at: slot, key(), for: "a single value") { $0.kind != .array && $0.kind != .object }
+        }
+        let family = self.keyFamily
+        for field in MessageField.allCases {
+            switch field {
+            case .when, .objectModifiedAt:
+                look(at: field.rawValue, field.key(in: family), for: "a whole number") { $0.milliseconds != nil }
+            default: lookForText(at: field.rawValue, field.key(in: family))
+            }
+        }
+        lookForText(at: PayloadKey.senderURI, "senderURI")
+        lookForText(at: PayloadKey.sourceURI, "sourceURI")
         if let content { return findings + content.findings }
-        if self.keyFamily == .short, let aps = self["aps"], !aps.isNull {
+        if family == .short, let aps = self["aps"], !aps.isNull {
             findings.append(PayloadFinding(aps, at: JSONPointer(tokens: ["aps"]), expected: "an object"))
         }
         return findings

@@ -200,6 +200,25 @@ import Testing
         }
     }
 
+    @Test(arguments: ["true", "1.5", #""tomorrow""#, #""""#, "[1]"])
+    func aTimeThatIsNoWholeNumberIsLeftOut(_ value: String) throws {
+        for text in [#"{"when":\#(value),"modifiedAt":\#(value)}"#, #"{"aps":{},"w":\#(value),"om":\#(value)}"#] {
+            let message = try ReceivedMessage(payload: Array(text.utf8))
+            #expect(message.when == nil)
+            #expect(message.modifiedAt == nil)
+            let keys = ["when", "w", "modifiedAt", "om"].filter { message[$0] != nil }
+            #expect(message.findings.map(\.pointer.tokens) == keys.map { [$0] })
+            #expect(message.findings.map(\.expected) == ["a whole number", "a whole number"])
+        }
+    }
+
+    @Test func aTimeMayBeATextOrNull() throws {
+        let text = #"{"when":"1463363865798","modifiedAt":null}"#
+        let message = try ReceivedMessage(payload: Array(text.utf8))
+        #expect(message.when == Timestamp(millisecondsSinceEpoch: 1_463_363_865_798))
+        #expect(message.findings == [])
+    }
+
     @Test func itsDescriptionHoldsNoContent() throws {
         let message = try ReceivedMessage(payload: Array(#"{"mymessage":"hunter2"}"#.utf8))
         #expect("\(message)" == "directPush message of 23 bytes")
