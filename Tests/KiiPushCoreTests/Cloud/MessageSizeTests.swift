@@ -11,7 +11,6 @@ import Testing
         if network == .apns { message.data = ["k": JSONValue(String(text.dropLast(#","aps":{}"#.count)))] }
         switch network {
         case .mqtt: message.mqtt = .init()
-        case .gcm: message.gcm = .init()
         case .fcm: message.fcm = .init()
         case .apns: message.apns = .init()
         case .jpush: message.jpush = .init()
@@ -19,7 +18,7 @@ import Testing
         return message
     }
 
-    @Test(arguments: [(PushMessage.Network.mqtt, 4096), (.gcm, 4096), (.fcm, 4096), (.apns, 2048)])
+    @Test(arguments: [(PushMessage.Network.mqtt, 4096), (.fcm, 4096), (.apns, 2048)])
     func oneByteTooManyIsRefusedWithItsNetwork(network: PushMessage.Network, limit: Int) throws {
         #expect(throws: Never.self) { try Self.message(limit, over: network).validate() }
         let tooLarge = Self.message(limit + 1, over: network)
@@ -28,7 +27,7 @@ import Testing
         #expect(error.pointer == JSONPointer(tokens: [network.rawValue]))
         #expect(error.description.contains("at most \(limit) bytes over \(network)"))
         #expect(error.description.contains("at least \(limit + 1)") && !error.description.contains("xx"))
-        let none = PushMessage.SizeLimits(mqtt: nil, gcm: nil, fcm: nil, apns: nil)
+        let none = PushMessage.SizeLimits(mqtt: nil, fcm: nil, apns: nil)
         #expect(throws: Never.self) { try tooLarge.validate(sizeLimits: none) }
     }
 
@@ -59,19 +58,16 @@ import Testing
         #expect(message.knownSize(over: .mqtt) == #"{"ä":"😀"}"#.utf8.count)
     }
 
-    @Test func nullIsNothingOverGooglesNetworks() {
+    @Test func nullIsNothingOverFCM() {
         var message = PushMessage(data: ["a": 1, "z": nil])
-        message.gcm = .init()
         message.fcm = .init()
         #expect(message.knownSize(over: .mqtt) == #"{"a":1,"z":null}"#.utf8.count)
-        #expect(message.knownSize(over: .gcm) == #"{"a":1}"#.utf8.count)
         #expect(message.knownSize(over: .fcm) == #"{"a":1}"#.utf8.count)
     }
 
     @Test func whatIsShownCounts() {
         var message = PushMessage(data: ["a": "1"])
         message.fcm = .init(notification: .init(title: "T", body: "B"))
-        message.gcm = .init(notification: .init(title: "T"))
         var apns = PushMessage.APNS(alert: .init(title: "T"))
         apns.alert?.locKey = "l"
         apns.alert?.locArgs = ["x"]
@@ -84,7 +80,6 @@ import Testing
         apns.category = "c"
         message.apns = apns
         #expect(message.knownSize(over: .fcm) == #"{"a":"1"}{"title":"T","body":"B"}"#.utf8.count)
-        #expect(message.knownSize(over: .gcm) == #"{"a":"1"}{"title":"T"}"#.utf8.count)
         let aps =
             #"{"a":"1","aps":{"alert":{"title":"T","action-loc-key":"k","loc-key":"l","loc-args":["x"],"#
             + #""launch-image":"i"},"sound":"default","badge":3,"content-available":1,"category":"c"}}"#
@@ -170,9 +165,9 @@ import Testing
     }
 
     @Test func aDocumentedRuleComesBeforeTheSize() {
-        var message = Self.message(5000, over: .gcm)
-        message.gcm?.data = ["from": "x"]
+        var message = Self.message(5000, over: .fcm)
+        message.fcm?.data = ["from": "x"]
         let error = #expect(throws: KiiInputError.self) { try message.validate() }
-        #expect(error?.pointer == JSONPointer("/gcm/data/from"))
+        #expect(error?.pointer == JSONPointer("/fcm/data/from"))
     }
 }

@@ -24,17 +24,10 @@ import Testing
         notification.tag = "t"
         notification.color = "#00ff00"
         notification.clickAction = "OPEN"
-        var gcm = PushMessage.AndroidPart(data: ["g": "1"], notification: notification)
-        gcm.collapseKey = "c"
-        gcm.delayWhileIdle = true
-        gcm.timeToLive = .milliseconds(60_999)
-        gcm.restrictedPackageName = "p"
-        gcm.dryRun = false
-        message.gcm = gcm
-        var fcm = PushMessage.AndroidPart(isEnabled: false, data: ["f": "1"], notification: .init(title: "F"))
-        fcm.collapseKey = "d"
-        fcm.timeToLive = .seconds(7)
-        fcm.restrictedPackageName = "q"
+        var fcm = PushMessage.AndroidPart(isEnabled: false, data: ["f": "1"], notification: notification)
+        fcm.collapseKey = "c"
+        fcm.timeToLive = .milliseconds(60_999)
+        fcm.restrictedPackageName = "p"
         message.fcm = fcm
         var alert = PushMessage.Alert(title: "T", subtitle: "S", body: "B")
         alert.actionLocKey = "al"
@@ -53,11 +46,9 @@ import Testing
             {"data":{"msg":"hi"},"pushMessageType":"NEWS","sendToDevelopment":false,"sendToProduction":true,
             "sendAppID":true,"sendSender":false,"sendWhen":true,"sendOrigin":true,"sendObjectScope":false,
             "sendTopicID":false,"mqtt":{"enabled":true,"data":{"m":1.5}},
-            "gcm":{"enabled":true,"data":{"g":"1"},"notification":{"title":"T","body":"B","icon":"i","sound":"s",
-            "tag":"t","color":"#00ff00","clickAction":"OPEN"},"collapseKey":"c","delayWhileIdle":true,"timeToLive":60,
-            "restrictedPackageName":"p","dryRun":false},
-            "fcm":{"enabled":false,"data":{"f":"1"},"notification":{"title":"F"},"collapseKey":"d","timeToLive":7,
-            "restrictedPackageName":"q"},
+            "fcm":{"enabled":false,"data":{"f":"1"},"notification":{"title":"T","body":"B","icon":"i","sound":"s",
+            "tag":"t","color":"#00ff00","clickAction":"OPEN"},"collapseKey":"c","timeToLive":60,
+            "restrictedPackageName":"p"},
             "apns":{"enabled":true,"data":{"p":true},"alert":{"title":"T","subtitle":"S","body":"B",
             "actionLocKey":"al","locKey":"l","locArgs":["x","y"],"launchImage":"img"},"sound":"default","badge":0,
             "contentAvailable":true,"mutableContent":false,"category":"cat"},
@@ -84,15 +75,14 @@ import Testing
         (edited { $0.jpush = .init(data: ["s": "x", "n": 1, "b": true, "z": nil]) }, "/jpush/data/z"),
         (edited { $0.apns = .init(isEnabled: false, data: ["z": nil]) }, "/apns/data/z"),
         (edited { $0.apns = .init(data: "x") }, "/apns/data"), (edited { $0.fcm = .init(data: [1]) }, "/fcm/data"),
-        (edited { $0.gcm = .init(data: ["a": 1]) }, "/gcm/data/a"),
-        (edited { $0.gcm = .init(isEnabled: false, data: ["a": true]) }, "/gcm/data/a"),
+        (edited { $0.fcm = .init(data: ["a": 1]) }, "/fcm/data/a"),
+        (edited { $0.fcm = .init(isEnabled: false, data: ["a": true]) }, "/fcm/data/a"),
         (edited { $0.fcm = .init(data: ["a": nil]) }, "/fcm/data/a"),
-        (edited { $0.gcm = .init(data: ["google.x": "1"]) }, "/gcm/data/google.x"),
-        (edited { $0.gcm = .init(data: ["time_to_live": "1"]) }, "/gcm/data/time_to_live"),
+        (edited { $0.fcm = .init(data: ["google.x": "1"]) }, "/fcm/data/google.x"),
         (
             edited {
                 $0.data = ["from": "x"]
-                $0.gcm = .init()
+                $0.fcm = .init()
             }, "/data/from"
         ),
         (
@@ -119,19 +109,6 @@ import Testing
         ),
         (
             edited {
-                $0.gcm = .init()
-                $0.gcm?.timeToLive = .seconds(1)
-            }, "/gcm/collapseKey"
-        ),
-        (
-            edited {
-                $0.gcm = .init()
-                $0.gcm?.collapseKey = "c"
-                $0.gcm?.timeToLive = .seconds(-1)
-            }, "/gcm/timeToLive"
-        ),
-        (
-            edited {
                 $0.fcm = .init()
                 $0.fcm?.timeToLive = .seconds(1)
             }, "/fcm/collapseKey"
@@ -142,13 +119,6 @@ import Testing
                 $0.fcm?.collapseKey = "c"
                 $0.fcm?.timeToLive = .milliseconds(-1)
             }, "/fcm/timeToLive"
-        ),
-        (
-            edited {
-                $0.gcm = .init()
-                $0.gcm?.dryRun = true
-                $0.apns = .init()
-            }, "/gcm/dryRun"
         ),
     ])
     func whatKiiWouldRefuseIsNamedByItsPlace(message: PushMessage, pointer: String) {
@@ -163,7 +133,7 @@ import Testing
         edited { $0.data = ["from": "x"] },  // reserved by networks that are not enabled
         edited {
             $0.data = ["from": "x"]
-            $0.gcm = .init(isEnabled: false)
+            $0.fcm = .init(isEnabled: false)
         },
         edited {
             $0.data = nil
@@ -183,11 +153,6 @@ import Testing
             $0.apns?.badge = 0
         },
         edited { $0.apns = .init(data: ["s": "x", "n": 1.5, "b": false]) },
-        edited {
-            $0.gcm = .init()
-            $0.gcm?.dryRun = true
-            $0.apns = .init(isEnabled: false)
-        },
     ])
     func whatKiiTakesIsNotRefused(_ message: PushMessage) {
         #expect(throws: Never.self) { try message.validate() }

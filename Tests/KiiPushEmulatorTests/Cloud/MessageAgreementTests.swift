@@ -45,16 +45,6 @@ import Testing
             return notification
         }
 
-        private mutating func gcm() -> PushMessage.AndroidPart {
-            var part = PushMessage.AndroidPart(
-                isEnabled: self.happens(80), data: self.data(stringsOnly: true), notification: self.notification())
-            if self.happens(30) { part.collapseKey = "c" }
-            if self.happens(20) { part.timeToLive = .seconds(Int.random(in: -1...9, using: &self.random)) }
-            if self.happens(20) { part.dryRun = self.happens(50) }
-            if self.happens(20) { part.delayWhileIdle = true }
-            return part
-        }
-
         private mutating func fcm() -> PushMessage.AndroidPart {
             var part = PushMessage.AndroidPart(
                 isEnabled: self.happens(80), data: self.data(stringsOnly: true), notification: self.notification())
@@ -78,8 +68,7 @@ import Testing
         mutating func message() -> PushMessage {
             var message = PushMessage(data: self.data(), mqtt: nil)
             if self.happens(80) { message.mqtt = .init(isEnabled: self.happens(95), data: self.data()) }
-            if self.happens(30) { message.gcm = self.gcm() }
-            if self.happens(30) { message.fcm = self.fcm() }
+            if self.happens(50) { message.fcm = self.fcm() }
             if self.happens(30) { message.apns = self.apns() }
             if self.happens(30) { message.jpush = .init(isEnabled: self.happens(80), data: self.data()) }
             if self.happens(30) { message.pushMessageType = "NEWS" }
@@ -106,7 +95,7 @@ import Testing
         let counted: [JSONValue?] =
             switch network {
             case .mqtt, .apns: [rendering]
-            case .gcm, .fcm: [rendering["data"], rendering["notification"]]
+            case .fcm: [rendering["data"], rendering["notification"]]
             case .jpush: [rendering["extras"]]
             }
         return counted.reduce(0) { $0 + ($1?.serialized().count ?? 0) }

@@ -1,8 +1,7 @@
 extension PushMessage {
-    /// The part of a message for GCM or FCM.
+    /// The part of a message for FCM.
     ///
-    /// - Source: Kii's reference for GCM, and for FCM's data and notification; Kii's guide for Android for FCM's other
-    ///   fields.
+    /// - Source: Kii's reference for data and notification; Kii's guide for Android for the other fields.
     public struct AndroidPart: Sendable, Hashable {
         package var isEnabled: Bool
         /// Flat data for this network: strings only. Overrides ``PushMessage/data`` key by key. Default: none.
@@ -11,15 +10,11 @@ extension PushMessage {
         public var notification: AndroidNotification?
         /// The key of messages that replace each other while the device is offline. Default: none.
         public var collapseKey: String?
-        package var delayWhileIdle: Bool?
         /// The time for which the network keeps the message for an offline device, in whole seconds. Needs
         /// ``collapseKey``. Default: not sent; FCM keeps the message for 4 weeks.
         public var timeToLive: Duration?
         /// The only Android package that may receive the message. Default: not sent.
         public var restrictedPackageName: String?
-        /// Whether GCM only checks the message and delivers nothing. Not sent for FCM; `true` is invalid if APNs is
-        /// enabled. Default: not sent.
-        public var dryRun: Bool?
 
         /// Makes a part; set the other properties afterwards.
         public init(isEnabled: Bool = true, data: JSONValue? = nil, notification: AndroidNotification? = nil) {

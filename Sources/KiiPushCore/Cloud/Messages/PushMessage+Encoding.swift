@@ -4,8 +4,8 @@ extension PushMessage {
             "data": self.data, "pushMessageType": self.pushMessageType, "sendToDevelopment": self.sendToDevelopment,
             "sendToProduction": self.sendToProduction, "sendAppID": self.sendAppID, "sendSender": self.sendSender,
             "sendWhen": self.sendWhen, "sendOrigin": self.sendOrigin, "sendObjectScope": self.sendObjectScope,
-            "sendTopicID": self.sendTopicID, "mqtt": self.mqtt?.json, "gcm": self.gcm?.json(over: .gcm),
-            "fcm": self.fcm?.json(over: .fcm), "apns": self.apns?.json, "jpush": self.jpush?.json,
+            "sendTopicID": self.sendTopicID, "mqtt": self.mqtt?.json, "fcm": self.fcm?.json,
+            "apns": self.apns?.json, "jpush": self.jpush?.json,
         ])
     }
 }
@@ -15,13 +15,11 @@ extension PushMessage.DataPart {
 }
 
 extension PushMessage.AndroidPart {
-    fileprivate func json(over network: PushMessage.Network) -> JSONValue {
-        let isGCM = network == .gcm
-        return .object(present: [
+    fileprivate var json: JSONValue {
+        .object(present: [
             "enabled": self.isEnabled, "data": self.data, "notification": self.notification?.json,
-            "collapseKey": self.collapseKey, "delayWhileIdle": isGCM ? self.delayWhileIdle : .none,
-            "timeToLive": self.timeToLive?.components.seconds, "restrictedPackageName": self.restrictedPackageName,
-            "dryRun": isGCM ? self.dryRun : .none,
+            "collapseKey": self.collapseKey, "timeToLive": self.timeToLive?.components.seconds,
+            "restrictedPackageName": self.restrictedPackageName,
         ])
     }
 }

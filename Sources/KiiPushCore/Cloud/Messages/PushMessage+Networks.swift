@@ -2,15 +2,13 @@ extension PushMessage {
     /// A network to which Kii delivers. The raw value is the network's key in a message's JSON.
     package enum Network: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         case mqtt
-        /// Delivers to installations of type `ANDROID`, unless the message also enables FCM.
-        case gcm
         case fcm
         case apns
         case jpush
 
         package var description: String {
             switch self {
-            case .mqtt, .gcm, .fcm: self.rawValue.uppercased()
+            case .mqtt, .fcm: self.rawValue.uppercased()
             case .apns: "APNs"
             case .jpush: "JPush"
             }
@@ -31,7 +29,7 @@ extension PushMessage {
     var parts: [Part] {
         let parts = [
             self.mqtt.map { Part(network: .mqtt, isEnabled: $0.isEnabled, data: $0.data) },
-            self.gcm?.part(over: .gcm), self.fcm?.part(over: .fcm), self.apns?.part,
+            self.fcm?.part, self.apns?.part,
             self.jpush.map { Part(network: .jpush, isEnabled: $0.isEnabled, data: $0.data) },
         ]
         return parts.compactMap { $0 }
@@ -39,10 +37,10 @@ extension PushMessage {
 }
 
 extension PushMessage.AndroidPart {
-    fileprivate func part(over network: PushMessage.Network) -> PushMessage.Part {
+    fileprivate var part: PushMessage.Part {
         .init(
-            network: network, isEnabled: self.isEnabled, data: self.data,
-            worksWithoutData: self.notification != nil, beside: self.notification?.json)
+            network: .fcm, isEnabled: self.isEnabled, data: self.data, worksWithoutData: self.notification != nil,
+            beside: self.notification?.json)
     }
 }
 

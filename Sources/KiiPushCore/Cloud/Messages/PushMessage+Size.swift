@@ -2,7 +2,6 @@ extension PushMessage {
     /// The size limits of a message for each network, in bytes of JSON as delivered. `nil` disables the check.
     public struct SizeLimits: Sendable, Hashable {
         package var mqtt: Int?
-        package var gcm: Int?
         package var fcm: Int?
         package var apns: Int?
         package var jpush: Int?
@@ -10,14 +9,13 @@ extension PushMessage {
         /// Sets the limits in bytes. The defaults are Kii's documented limits. Kii documents none for JPush.
         ///
         /// - Source: Kii's reference of `push/messages`; for MQTT, Kii's guide for things
-        public init(mqtt: Int? = 4096, gcm: Int? = 4096, fcm: Int? = 4096, apns: Int? = 2048, jpush: Int? = nil) {
-            (self.mqtt, self.gcm, self.fcm, self.apns, self.jpush) = (mqtt, gcm, fcm, apns, jpush)
+        public init(mqtt: Int? = 4096, fcm: Int? = 4096, apns: Int? = 2048, jpush: Int? = nil) {
+            (self.mqtt, self.fcm, self.apns, self.jpush) = (mqtt, fcm, apns, jpush)
         }
 
         package subscript(network: Network) -> Int? {
             switch network {
             case .mqtt: self.mqtt
-            case .gcm: self.gcm
             case .fcm: self.fcm
             case .apns: self.apns
             case .jpush: self.jpush
@@ -46,9 +44,8 @@ extension PushMessage {
         let fields = self.knownFields(to: destination).map { (isShort ? $0.short : $0.long, $0.value) }
         let members = (self.data?.pairs ?? []) + (part.data?.pairs ?? []) + part.inside + fields
         // The last member with a key counts: a network's data override the message's, and Kii's fields override both.
-        // GCM and FCM deliver only strings, so a null does not count.
-        let carriesText = part.network == .gcm || part.network == .fcm
-        let payload = JSONValue.object(members.filter { !carriesText || !$0.1.isNull })
+        // FCM delivers only strings, so a null does not count.
+        let payload = JSONValue.object(members.filter { part.network != .fcm || !$0.1.isNull })
         return payload.serialized().count + (part.beside?.serialized().count ?? 0)
     }
 

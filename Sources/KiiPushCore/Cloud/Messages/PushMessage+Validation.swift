@@ -8,11 +8,7 @@ extension PushMessage {
         guard parts.contains(where: \.isEnabled) else { throw .message(rule: "for at least one enabled network") }
         try PushMessage.validate(self.data, at: "data", over: nil)
         for part in parts { try part.validate(common: self.data) }
-        try self.gcm?.validateTimeToLive(over: .gcm)
-        try self.fcm?.validateTimeToLive(over: .fcm)
-        if self.gcm?.dryRun == true, self.apns?.isEnabled == true {
-            throw .message(at: "gcm", "dryRun", rule: "false when APNs is enabled")
-        }
+        try self.fcm?.validateTimeToLive()
         for part in parts where part.isEnabled {
             try self.validateSize(of: part, to: destination, limits: sizeLimits)
         }
@@ -37,7 +33,7 @@ extension PushMessage {
         switch (network, kind) {
         case (_, .object), (_, .array): "a string, number or Boolean, since data is flat"
         case (_, .string), (nil, _), (.mqtt, _): nil
-        case (.gcm, _), (.fcm, _): "a string"
+        case (.fcm, _): "a string"
         case (.apns, .null), (.jpush, .null): "a string, number or Boolean, not null"
         case (.apns, _), (.jpush, _): nil
         }
@@ -45,11 +41,11 @@ extension PushMessage {
 }
 
 extension PushMessage.AndroidPart {
-    fileprivate func validateTimeToLive(over network: PushMessage.Network) throws(KiiInputError) {
+    fileprivate func validateTimeToLive() throws(KiiInputError) {
         guard let timeToLive = self.timeToLive else { return }
-        guard timeToLive >= .zero else { throw .message(at: network.rawValue, "timeToLive", rule: "0 s or longer") }
+        guard timeToLive >= .zero else { throw .message(at: "fcm", "timeToLive", rule: "0 s or longer") }
         guard self.collapseKey != nil else {
-            throw .message(at: network.rawValue, "collapseKey", rule: "present with timeToLive")
+            throw .message(at: "fcm", "collapseKey", rule: "present with timeToLive")
         }
     }
 }
@@ -65,10 +61,10 @@ extension PushMessage.Part {
             throw .message(at: "data", rule: "present when \(name) has no data")
         }
         for key in (common?.members ?? []).map(\.key) where self.network.reserves(key) {
-            throw .message(at: "data", key, rule: "under a key that GCM and FCM do not reserve")
+            throw .message(at: "data", key, rule: "under a key that FCM does not reserve")
         }
         for key in (self.data?.members ?? []).map(\.key) where self.network.reserves(key) {
-            throw .message(at: name, "data", key, rule: "under a key that GCM and FCM do not reserve")
+            throw .message(at: name, "data", key, rule: "under a key that FCM does not reserve")
         }
     }
 }
@@ -76,17 +72,9 @@ extension PushMessage.Part {
 extension PushMessage.Network {
     /// - Source: Kii's reference of `push/messages`. Kii's SDKs refuse every key that begins with `google`.
     fileprivate func reserves(_ key: String) -> Bool {
-        switch self {
-        case .gcm: key.hasPrefix("google.") || Self.reservedByGCM.contains(key)
-        case .fcm: key.hasPrefix("google.") || key.hasPrefix("gcm.") || Self.reservedByFCM.contains(key)
-        case .mqtt, .apns, .jpush: false
-        }
+        guard self == .fcm else { return false }
+        return key.hasPrefix("google.") || key.hasPrefix("gcm.") || Self.reservedByFCM.contains(key)
     }
-
-    private static let reservedByGCM: Set<String> = [
-        "from", "registration_ids", "collapse_key", "data", "delay_while_idle", "time_to_live",
-        "restricted_package_name", "dry_run",
-    ]
 
     private static let reservedByFCM: Set<String> = [
         "from", "message_type", "collapse_key", "priority", "ttl", "restricted_package_name", "notification",

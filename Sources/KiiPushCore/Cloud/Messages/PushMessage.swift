@@ -38,8 +38,7 @@ public struct PushMessage: Sendable, Hashable {
 
     /// The part for MQTT. `nil` excludes the network.
     public var mqtt: DataPart?
-    package var gcm: AndroidPart?
-    /// The part for FCM. `nil` excludes the network. If the message also enables GCM, FCM takes precedence.
+    /// The part for FCM. `nil` excludes the network.
     public var fcm: AndroidPart?
     /// The part for APNs. `nil` excludes the network.
     public var apns: APNS?
