@@ -24,7 +24,6 @@ package enum SessionFuzzing {
         configuration.protocolVersion = flags & 2 != 0 ? .v3_1 : .v3_1_1
         configuration.maximumPacketBytes = input.number(in: 2...255)
         configuration.maximumUnprovenAcknowledgements = input.number(in: 1...10)
-        configuration.subscribesOnResume = flags & 4 != 0
         configuration.expectsSession = flags & 8 != 0
         return configuration
     }

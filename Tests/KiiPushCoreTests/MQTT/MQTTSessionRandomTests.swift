@@ -31,7 +31,6 @@ import Testing
         configuration.protocolVersion = Bool.random(using: &random) ? .v3_1_1 : .v3_1
         configuration.maximumPacketBytes = Int.random(in: 20...60, using: &random)
         configuration.maximumUnprovenAcknowledgements = Int.random(in: 1...10, using: &random)
-        configuration.subscribesOnResume = Bool.random(using: &random)
         configuration.expectsSession = Bool.random(using: &random)
         return configuration
     }

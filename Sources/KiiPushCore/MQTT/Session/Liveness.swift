@@ -20,9 +20,8 @@ struct Liveness: Sendable {
     private var paused = Duration.zero
     private var awaited: Awaited?
     private(set) var lastReceived: MonotonicInstant
-    /// When the session sent SUBSCRIBE or its last PINGREQ (early PINGREQ excepted) or, without SUBSCRIBE, got CONNACK.
-    /// `nil` before CONNACK. Acknowledgements do not postpone PINGREQ, so a PINGREQ follows each acknowledgement within
-    /// one interval.
+    /// When the session sent SUBSCRIBE or its last PINGREQ (early PINGREQ excepted); `nil` before CONNACK.
+    /// Acknowledgements do not postpone PINGREQ, so a PINGREQ follows each acknowledgement within one interval.
     private var lastRequest: MonotonicInstant?
 
     private static let longestExtension = 3
@@ -52,7 +51,6 @@ struct Liveness: Sendable {
 
     mutating func connected(pingIsAwaited: Bool, now: MonotonicInstant) {
         self.awaited = nil
-        if self.lastRequest == nil { self.lastRequest = now }
         if pingIsAwaited { self.awaitPong(now: now) }
     }
 

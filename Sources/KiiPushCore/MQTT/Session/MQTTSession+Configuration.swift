@@ -25,8 +25,6 @@ extension MQTTSession {
         package var maximumPacketBytes = FrameDecoder.defaultMaximumPacketBytes
         /// At this number of acknowledgements since the last PINGREQ, the session sends an early PINGREQ.
         package var maximumUnprovenAcknowledgements = 1000
-        /// Whether to send SUBSCRIBE even if the broker has kept the session and its subscription.
-        package var subscribesOnResume = true
         /// Whether the broker should still have the session of an earlier run of the program.
         package var expectsSession = false
 

@@ -9,7 +9,7 @@ package struct MQTTSession: Sendable {
     private enum State {
         /// No connection. Exit: `transportConnected`.
         case disconnected
-        /// CONNECT was sent. CONNACK 0 leads to `awaitingSuback` or `connected`, anything else to `closing`.
+        /// CONNECT was sent. CONNACK 0 leads to `awaitingSuback`, anything else to `closing`.
         case awaitingConnack
         /// SUBSCRIBE was sent; messages of a resumed session may already arrive. A grant leads to `connected`; a
         /// refusal, an error, a late answer or `disconnect` to `closing`.
@@ -41,7 +41,6 @@ package struct MQTTSession: Sendable {
     /// have created a new session.
     private var connectsWithoutAnswer = 0
     package var hasUnansweredConnect: Bool { self.connectsWithoutAnswer > 0 }
-    private var grantedQoS: QoS?
     private var unreleased: Set<UInt16> = []
     /// Whether this connection's first packet with an identifier was PUBREL. The first message's identifier then says
     /// nothing about the broker's numbering.
@@ -234,15 +233,11 @@ package struct MQTTSession: Sendable {
         self.connectsWithoutAnswer = 0
         if !isSameSession {
             self.unreleased = []
-            self.grantedQoS = nil
             output.events.append(.sessionMayBeNew)
         }
         if sessionPresent == false {
             if self.expectsSession, !self.current.cleanSession { output.events.append(.sessionLost) }
             self.expectsSession = false
-        }
-        if !self.current.subscribesOnResume, sessionPresent == true, let grantedQoS = self.grantedQoS {
-            return self.subscribed(sessionPresent: sessionPresent, grantedQoS: grantedQoS, now: now, into: &output)
         }
         self.state = .awaitingSuback(sessionPresent: sessionPresent)
         self.liveness?.subscribeSent(now: now)
@@ -259,19 +254,11 @@ package struct MQTTSession: Sendable {
             throw MQTTError(.unknownPacketID(suback.packetID), in: .suback)
         }
         guard suback.grants.count == 1 else { throw MQTTError(.entryCount(suback.grants.count), in: .suback) }
-        if let grantedQoS = suback.grants[0] {
-            self.subscribed(sessionPresent: sessionPresent, grantedQoS: grantedQoS, now: now, into: &output)
-        } else {
+        guard let grantedQoS = suback.grants[0] else {
             output.events.append(.subscriptionRefused)
-            self.disconnect(into: &output)
+            return self.disconnect(into: &output)
         }
-    }
-
-    private mutating func subscribed(
-        sessionPresent: Bool?, grantedQoS: QoS, now: MonotonicInstant, into output: inout Output
-    ) {
         self.state = .connected
-        self.grantedQoS = grantedQoS
         self.expectsSession = true
         self.liveness?.connected(pingIsAwaited: self.proof.isAwaited, now: now)
         self.redeliveryDeadline = now + self.current.redeliveryWindow
