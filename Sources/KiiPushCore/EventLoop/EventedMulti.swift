@@ -4,7 +4,7 @@ import CCurl
 /// `curl_multi_perform` and `curl_multi_poll` would scan every handle on each call. Loop thread only.
 final class EventedMulti {
     private let raw: UnsafeMutableRawPointer
-    private let sockets: SocketTable
+    private let sockets: Epoll
     /// The time of the next call that libcurl requested, even if no socket is ready.
     private(set) var deadline: MonotonicInstant?
     // Whether libcurl ran since the last `advance`, and may have finished a handle.
@@ -14,7 +14,7 @@ final class EventedMulti {
     /// Called when ``advance(at:)`` has work, at once or at the ``deadline``.
     var woken: () -> Void = {}
 
-    init(sockets: SocketTable) throws(TransportError) {
+    init(sockets: Epoll) throws(TransportError) {
         guard let raw = curl_multi_init() else {
             throw TransportError(.other, detail: "curl_multi_init returned no handle")
         }

@@ -2,7 +2,7 @@ import Glibc
 
 final class LoopCore {
     private let queue: CommandQueue
-    let sockets: SocketTable
+    let sockets: Epoll
     private var commands: [CommandQueue.Command] = []
     let timers: TimerHeap
     let transfers: TransferSet
@@ -18,7 +18,7 @@ final class LoopCore {
     init(_ configuration: EventLoop.Configuration, queue: CommandQueue, waker: Waker) throws(TransportError) {
         let options = try ConnectionOptions(configuration)
         self.queue = queue
-        self.sockets = try SocketTable(waker: waker)
+        self.sockets = try Epoll(waker: waker)
         self.timers = TimerHeap()
         self.readClocks = configuration.readClocks
         _ = self.clocks.look(self.readClocks())

@@ -11,7 +11,7 @@ final class StreamGroup {
     private(set) var streams = 0
     var isWoken = false
 
-    init(sockets: SocketTable, woken: @escaping (StreamGroup) -> Void) throws(TransportError) {
+    init(sockets: Epoll, woken: @escaping (StreamGroup) -> Void) throws(TransportError) {
         self.multi = try EventedMulti(sockets: sockets)
         self.multi.woken = { [unowned self] in woken(self) }
     }

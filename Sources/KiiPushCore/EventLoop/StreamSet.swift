@@ -6,7 +6,7 @@ final class StreamSet {
     /// read.
     static let receiveBytes = 64 << 10
 
-    let sockets: SocketTable
+    let sockets: Epoll
     private let configuration: EventLoop.Configuration
     private let options: ConnectionOptions
     private let timers: TimerHeap
@@ -21,7 +21,7 @@ final class StreamSet {
     private var hasEnded = false
 
     init(
-        _ configuration: EventLoop.Configuration, options: ConnectionOptions, timers: TimerHeap, sockets: SocketTable
+        _ configuration: EventLoop.Configuration, options: ConnectionOptions, timers: TimerHeap, sockets: Epoll
     ) {
         self.sockets = sockets
         self.connectQueue = ConnectQueue(limit: configuration.maximumConnectsPerTarget)

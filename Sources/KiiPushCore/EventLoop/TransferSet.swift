@@ -20,7 +20,7 @@ final class TransferSet {
     private var spare: [CurlEasy] = []
 
     init(
-        _ configuration: EventLoop.Configuration, options: ConnectionOptions, timers: TimerHeap, sockets: SocketTable
+        _ configuration: EventLoop.Configuration, options: ConnectionOptions, timers: TimerHeap, sockets: Epoll
     ) throws(TransportError) {
         self.multi = try EventedMulti(sockets: sockets)
         self.options = options

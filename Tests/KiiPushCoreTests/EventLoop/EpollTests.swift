@@ -3,7 +3,7 @@ import Testing
 
 @testable import KiiPushCore
 
-@Suite struct SocketTableTests {
+@Suite struct EpollTests {
     private func pair() throws -> (Int32, Int32) {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
@@ -11,22 +11,22 @@ import Testing
     }
 
     @Test func aDescriptorThatAnotherProcessKeepsOpenIsReportedOnce() throws {
-        let table = try SocketTable(waker: try Waker())
+        let epoll = try Epoll(waker: try Waker())
         let alarm = try #require(ClockAlarm())
         let (lost, lostPeer) = try self.pair()
         let (watched, watchedPeer) = try self.pair()
-        try table.watch(lost, for: Epoll.readable, owner: .alarm(alarm))
-        table.forgetAll()
-        try table.watch(watched, for: Epoll.readable, owner: .alarm(alarm))
+        try epoll.watch(lost, for: Epoll.readable, owner: .alarm(alarm))
+        epoll.forgetAll()
+        try epoll.watch(watched, for: Epoll.readable, owner: .alarm(alarm))
         // The copy simulates a program that was started meanwhile and inherited the socket: closed here, but still open
         // there.
         let inherited = dup(lost)
         close(lost)
         #expect(send(lostPeer, [1], 1, 0) == 1)
-        #expect(table.wait(milliseconds: 0) == 1)
-        #expect(table.wait(milliseconds: 0) == 0)
+        #expect(epoll.wait(milliseconds: 0) == 1)
+        #expect(epoll.wait(milliseconds: 0) == 0)
         #expect(send(watchedPeer, [1], 1, 0) == 1)
-        #expect(table.wait(milliseconds: 0) == 1)
+        #expect(epoll.wait(milliseconds: 0) == 1)
         for descriptor in [lostPeer, watched, watchedPeer, inherited] { close(descriptor) }
     }
 
