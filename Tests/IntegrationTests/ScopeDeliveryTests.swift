@@ -120,10 +120,7 @@ import Testing
     /// `POST /groups`; the library has no method for this call.
     private static func createGroup(owner: String, members: [String]) -> KiiCall<String> {
         let call = KiiCall(.post, KiiPath("groups"), statuses: [201]) { response throws(KiiResponseError) in
-            guard let id = try response.json()["groupID"]?.string else {
-                throw KiiResponseError(.missing, in: response)
-            }
-            return id
+            try response.fields().string("groupID")
         }
         return call.with {
             $0.body = .json(

@@ -48,7 +48,11 @@ public struct KiiClient: Sendable {
             let answer = try await self.transport.perform(request)
             let response = KiiResponse(operation: operation, http: answer, receivedAt: self.now())
             if call.statuses.contains(answer.status) { return try call.read(response) }
-            if (200..<300).contains(answer.status) { throw KiiResponseError(.unexpectedStatus, in: response) }
+            guard !(200..<300).contains(answer.status) else {
+                // A proxy or a network's sign-in page may send such a status.
+                let words = "has a status that this call never has"
+                throw KiiResponseError(.other(words), of: operation, status: answer.status)
+            }
             let secrets = call.secrets + [self.app.appKey, self.app.basicCredentials] + (token.map { [$0] } ?? [])
             var error = KiiError(response, withholding: secrets)
             error.isInDoubt = !call.isIdempotent && error.isOutcomeUnknown

@@ -12,20 +12,16 @@ extension KiiFields {
         return nil
     }
 
-    func error(_ problem: KiiResponseError.Problem, at key: String? = nil) -> KiiResponseError {
-        KiiResponseError(problem, at: key.map { self.pointer.appending($0) } ?? self.pointer, in: self.document)
-    }
-
     package func string(_ key: String) throws(KiiResponseError) -> String {
         let text = try self.required(key).string()
-        guard !text.isEmpty else { throw self.error(.empty, at: key) }
+        guard !text.isEmpty else { throw self.failure("is empty", at: key) }
         return text
     }
 
     private func string() throws(KiiResponseError) -> String {
-        guard let text = self.value.string else { throw self.error(.wrongType(.string)) }
+        let text = try self.text()
         guard text.utf8.count <= KiiFields.maximumTextBytes else {
-            throw self.error(.tooLong(maximum: KiiFields.maximumTextBytes))
+            throw self.failure("is longer than \(KiiFields.maximumTextBytes) bytes")
         }
         return text
     }
@@ -41,10 +37,7 @@ extension KiiFields {
     }
 
     private func wholeNumber() throws(KiiResponseError) -> Int64 {
-        guard let number = self.value.int64 ?? self.value.string.flatMap({ Int64($0) }) else {
-            throw self.error(.wrongType(.integer))
-        }
-        return number
+        try self.read("a whole number") { $0.int64 ?? $0.string.flatMap { Int64($0) } }
     }
 
     /// A number beyond `Int64` means "never", and counts as absent.
@@ -57,18 +50,18 @@ extension KiiFields {
     /// Port 0 counts as absent, since no server listens on it.
     package func optionalPort(_ key: String) throws(KiiResponseError) -> UInt16? {
         guard let number = try self.optionalInteger(key) else { return nil }
-        guard let port = UInt16(exactly: number) else { throw self.error(.outOfRange, at: key) }
+        guard let port = UInt16(exactly: number) else { throw self.failure("is no port", at: key) }
         return port == 0 ? nil : port
     }
 
     /// Also accepts the strings `true` and `false`, which Kii's answers about installations contain.
     package func optionalBool(_ key: String) throws(KiiResponseError) -> Bool? {
-        guard let member = self.present(key)?.value else { return nil }
-        if let bool = member.bool { return bool }
-        switch member.string?.lowercased() {
-        case "true": return true
-        case "false": return false
-        default: throw self.error(.wrongType(.bool), at: key)
+        try self.present(key)?.read("true or false") { value in
+            switch value.string?.lowercased() {
+            case "true": true
+            case "false": false
+            default: value.bool
+            }
         }
     }
 

@@ -71,7 +71,9 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
                 let page = try await self.list.page(self.paginationKey)
                 if let next = page.paginationKey {
                     guard self.keysRead.insert(next).inserted else {
-                        throw KiiResponseError(.repeatedPage, at: "paginationKey", of: try self.list.operation())
+                        throw KiiResponseError(
+                            .other("leads back to a page that was read already"),
+                            at: JSONPointer(tokens: ["paginationKey"]), of: try self.list.operation())
                     }
                     self.paginationKey = next
                     self.isAtEnd = false

@@ -2,79 +2,34 @@
 ///
 /// The error names the place in the answer, never the content.
 public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertible {
-    package enum Problem: Sendable, Hashable {
-        /// A status from 200 to 299 that Kii does not document for the call. A proxy or a network's sign-in page may
-        /// send such a status.
-        case unexpectedStatus
-        /// The body is not JSON, or exceeds the parser's limits.
-        case notJSON(JSONError)
-        case missing
-        case empty
-        case wrongType(ExpectedType)
-        case unusableTopic
-        case tooLong(maximum: Int)
-        case outOfRange
-        case repeatedPage
-    }
-
-    package enum ExpectedType: String, Sendable, Hashable {
-        case object, array, string
-        case integer
-        case bool = "boolean"
-    }
-
     package var operation: KiiOperation
     package var status: Int
-    package var problem: Problem
+    package var rule: JSONMemberError.Rule
     /// The place in the body; the root means the whole answer.
     package var pointer: JSONPointer
 
-    package init(_ problem: Problem, at pointer: JSONPointer = JSONPointer(), in response: KiiResponse) {
-        self.operation = response.operation
-        self.status = response.http.status
-        self.problem = problem
-        self.pointer = pointer
-    }
-
-    init(_ problem: Problem, at key: String, of operation: KiiOperation) {
+    init(
+        _ rule: JSONMemberError.Rule, at pointer: JSONPointer = JSONPointer(), of operation: KiiOperation,
+        status: Int = 200
+    ) {
         self.operation = operation
-        self.status = 200
-        self.problem = problem
-        self.pointer = JSONPointer(tokens: [key])
+        self.status = status
+        self.rule = rule
+        self.pointer = pointer
     }
 
     /// One line: the call, the fault of its answer, and advice.
     public var description: String {
-        "\(self.operation) answered \(self.status), but \(self.defect); "
+        let place = self.pointer.tokens.isEmpty ? "the answer" : self.pointer.abbreviated
+        return "\(self.operation) answered \(self.status), but \(place) \(self.rule); "
             + "check that the base URL is Kii's and that no proxy answers in its place"
-    }
-
-    private var defect: String {
-        let place = self.pointer.tokens.isEmpty ? "the body" : self.pointer.abbreviated
-        switch self.problem {
-        case .unexpectedStatus: return "this call never answers so"
-        case .notJSON(let error): return "the body is \(error)"
-        case .missing: return "\(place) is missing"
-        case .empty: return "\(place) is empty"
-        case .tooLong(let maximum): return "\(place) is longer than \(maximum) bytes"
-        case .wrongType(let type): return "\(place) is not of type \(type.rawValue)"
-        case .unusableTopic:
-            return "\(place) is no topic to receive on (a wildcard, U+0000, \"$\" at its beginning, or more than "
-                + "\(MQTTEndpoint.maximumTopicBytes) bytes)"
-        case .outOfRange: return "\(place) is out of range"
-        case .repeatedPage: return "\(place) leads back to a page that was read already"
-        }
     }
 }
 
 extension KiiResponseError: JSONReaderError {
     package init(_ error: JSONMemberError, in document: KiiResponse) {
-        switch error.rule {
-        case .notJSON(let error): self.init(.notJSON(error), in: document)
-        case .missing: self.init(.missing, at: error.pointer, in: document)
-        case .kind(let kind): self.init(.wrongType(kind == .array ? .array : .object), at: error.pointer, in: document)
-        // The readers of Kii's answers never use these two rules.
-        case .unknown, .other: self.init(.outOfRange, at: error.pointer, in: document)
-        }
+        // The description of an answer that is not JSON names the place itself.
+        let pointer = if case .notJSON = error.rule { JSONPointer() } else { error.pointer }
+        self.init(error.rule, at: pointer, of: document.operation, status: document.http.status)
     }
 }

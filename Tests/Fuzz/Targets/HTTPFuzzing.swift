@@ -78,7 +78,7 @@ enum HTTPFuzzing {
             for moment in try result.get() { claims.require(moment.description.hasSuffix("Z"), "a moment has words") }
         } catch let error as KiiResponseError {
             var place = error.pointer
-            if case .notJSON(let fault) = error.problem { place = fault.pointer }
+            if case .notJSON(let fault) = error.rule { place = fault.pointer }
             // An error may show the names of members, to say where the fault is, but no values of the answer.
             claims.require(
                 place.description.holdsSecret || !error.description.holdsSecret, "an error holds no value of the answer"

@@ -31,17 +31,17 @@ import Testing
     @Test(arguments: [
         ReplyRow("{}", "/commandID", .missing), ReplyRow(#"{"commandID":"c1"}"#, "/commandState", .missing),
         ReplyRow(#"{"commandID":"c1","commandState":"DONE"}"#, "/actions", .missing),
-        ReplyRow(reply("{}"), "/actionResults", .wrongType(.array)),
-        ReplyRow(reply("[7]"), "/actionResults/0", .wrongType(.object)),
-        ReplyRow(reply(#"[{"a":7}]"#), "/actionResults/0/a", .wrongType(.object)),
+        ReplyRow(reply("{}"), "/actionResults", .kind(.array)),
+        ReplyRow(reply("[7]"), "/actionResults/0", .kind(.object)),
+        ReplyRow(reply(#"[{"a":7}]"#), "/actionResults/0/a", .kind(.object)),
         ReplyRow(reply(#"[{"a":{}}]"#), "/actionResults/0/a/succeeded", .missing),
-        ReplyRow(reply(#"[{"x":[{"a":{"succeeded":7}}]}]"#), "/actionResults/0/x/0/a/succeeded", .wrongType(.bool)),
-        ReplyRow(reply(#"[{"x":[{"a":[]}]}]"#), "/actionResults/0/x/0/a", .wrongType(.object)),
+        ReplyRow(reply(#"[{"x":[{"a":{"succeeded":7}}]}]"#), "/actionResults/0/x/0/a/succeeded", .noFlag),
+        ReplyRow(reply(#"[{"x":[{"a":[]}]}]"#), "/actionResults/0/x/0/a", .kind(.object)),
     ])
     func aBadReplyIsNamedByItsPlace(_ row: ReplyRow) async {
         let result = await self.read(row.reply)
         let error = #expect(throws: KiiResponseError.self) { try result.get() }
         #expect(error?.pointer == JSONPointer(row.pointer))
-        #expect(error?.problem == row.problem)
+        #expect(error?.rule == row.rule)
     }
 }

@@ -37,7 +37,8 @@ import Testing
             let (requests, result) = await exchange(.status(200, #"{"objectID":"o"}"#)) { try await write($0, fields) }
             #expect(requests.map(\.body) == [fields.serialized()])
             guard case .failure(let error) = result else { continue }
-            #expect((error as? KiiResponseError)?.problem == .unexpectedStatus)  // A POST must be answered with 201.
+            // A POST must be answered with 201.
+            #expect((error as? KiiResponseError)?.rule == .other("has a status that this call never has"))
         }
     }
 
@@ -82,8 +83,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ReplyRow("[]", "", .wrongType(.object)), ReplyRow(#"{"modifiedAt":[]}"#, "/modifiedAt", .wrongType(.integer)),
-        ReplyRow(#"{"_created":1.5}"#, "/_created", .wrongType(.integer)),
+        ReplyRow("[]", "", .kind(.object)), ReplyRow(#"{"modifiedAt":[]}"#, "/modifiedAt", .noWholeNumber),
+        ReplyRow(#"{"_created":1.5}"#, "/_created", .noWholeNumber),
     ])
     func aBadReplyIsNamedByItsPlace(_ row: ReplyRow) async throws {
         let (_, result) = await exchange(.status(200, row.reply)) {
@@ -91,7 +92,7 @@ import Testing
         }
         let error = #expect(throws: KiiResponseError.self) { try result.get() }
         #expect(error?.pointer == JSONPointer(row.pointer))
-        #expect(error?.problem == row.problem)
+        #expect(error?.rule == row.rule)
     }
 
     @Test func aBodyIsReadByteForByteWithItsMediaType() async throws {
@@ -107,7 +108,7 @@ import Testing
             try await $0.session(testToken).object(self.reference)
         }
         let error = #expect(throws: KiiResponseError.self) { try result.get() }
-        #expect(error?.problem == .wrongType(.object))
+        #expect(error?.rule == .kind(.object))
         #expect(error?.pointer == JSONPointer())
     }
 }

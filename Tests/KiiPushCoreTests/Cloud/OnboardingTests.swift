@@ -12,11 +12,11 @@ private let onboardingReply = """
         #""installationID":"i1","username":"n","password":"s3cr3t","mqttTopic":"t","host":"h","portTCP":1,"portSSL":2"#
 
     @Test(arguments: [
-        ReplyRow("{}", "/thingID", .missing), ReplyRow("[]", "", .wrongType(.object)),
+        ReplyRow("{}", "/thingID", .missing), ReplyRow("[]", "", .kind(.object)),
         ReplyRow(#"{"thingID":"th.1"}"#, "/mqttEndpoint", .missing),
         ReplyRow(#"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":null}"#, "/mqttEndpoint", .missing),
         ReplyRow(
-            #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":"s3cr3t"}"#, "/mqttEndpoint", .wrongType(.object)
+            #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":"s3cr3t"}"#, "/mqttEndpoint", .kind(.object)
         ),
         ReplyRow(#"{"thingID":"th.1","mqttEndpoint":{\#(endpoint)}}"#, "/accessToken", .missing),
         ReplyRow(
@@ -26,10 +26,10 @@ private let onboardingReply = """
             .missing),
         ReplyRow(
             #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":{\#(endpoint),"ttl":"soon"}}"#,
-            "/mqttEndpoint/ttl", .wrongType(.integer)),
+            "/mqttEndpoint/ttl", .noWholeNumber),
         ReplyRow(
             #"{"thingID":"th.1","accessToken":"s3cr3t","mqttEndpoint":{\#(endpoint),"portWS":65536}}"#,
-            "/mqttEndpoint/portWS", .outOfRange),
+            "/mqttEndpoint/portWS", .noPort),
     ])
     func aBadReplyIsNamedByItsPlace(_ row: ReplyRow) async throws {
         let (_, result) = await exchange(.status(200, row.reply)) {
@@ -37,7 +37,7 @@ private let onboardingReply = """
         }
         let error = try #require(#expect(throws: KiiResponseError.self) { try result.get() })
         #expect(error.pointer == JSONPointer(row.pointer))
-        #expect(error.problem == row.problem)
+        #expect(error.rule == row.rule)
         #expect(!error.description.contains("s3cr3t"))
     }
 

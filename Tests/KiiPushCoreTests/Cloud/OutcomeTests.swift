@@ -80,7 +80,7 @@ import Testing
             .status(200, #"{"topics":[],"paginationKey":"1"}"#)
         ) { try await $0.session(testToken).topics(in: .app).all() }
         let error = #expect(throws: KiiResponseError.self) { try result.get() }
-        #expect(error?.problem == .repeatedPage)
+        #expect(error?.rule == .other("leads back to a page that was read already"))
         #expect(error?.pointer == JSONPointer("/paginationKey"))
         #expect(requests.count == 3)
     }

@@ -5,15 +5,23 @@ import Testing
 struct ReplyRow: Sendable, CustomTestStringConvertible {
     var reply: String
     var pointer: String
-    var problem: KiiResponseError.Problem
+    var rule: JSONMemberError.Rule
 
-    init(_ reply: String, _ pointer: String, _ problem: KiiResponseError.Problem) {
+    init(_ reply: String, _ pointer: String, _ rule: JSONMemberError.Rule) {
         self.reply = reply
         self.pointer = pointer
-        self.problem = problem
+        self.rule = rule
     }
 
     var testDescription: String { "\(self.reply) -> \(self.pointer)" }
+}
+
+extension JSONMemberError.Rule {
+    static let empty = Self.other("is empty")
+    static let noFlag = Self.other("must be true or false")
+    static let noPort = Self.other("is no port")
+    static let noText = Self.other("must be a text")
+    static let noWholeNumber = Self.other("must be a whole number")
 }
 
 @Suite struct ReplyTests {
@@ -26,7 +34,7 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
         let (_, result) = await exchange(.status(status, row.reply), body: call)
         let error = #expect(throws: KiiResponseError.self, sourceLocation: sourceLocation) { try result.get() }
         #expect(error?.pointer == JSONPointer(row.pointer), sourceLocation: sourceLocation)
-        #expect(error?.problem == row.problem, sourceLocation: sourceLocation)
+        #expect(error?.rule == row.rule, sourceLocation: sourceLocation)
         let description = try #require(error).description
         #expect(!description.contains("s3cr3t") && !description.contains("\n"), sourceLocation: sourceLocation)
     }
@@ -34,15 +42,15 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
     @Test(arguments: [
         ReplyRow(#"{"access_token":"s3cr3t"}"#, "/id", .missing),
         ReplyRow(#"{"id":null,"access_token":"s3cr3t"}"#, "/id", .missing),
-        ReplyRow(#"{"id":7,"access_token":"s3cr3t"}"#, "/id", .wrongType(.string)),
+        ReplyRow(#"{"id":7,"access_token":"s3cr3t"}"#, "/id", .noText),
         ReplyRow(#"{"id":"","access_token":"s3cr3t"}"#, "/id", .empty),
         ReplyRow(#"{"id":"u"}"#, "/access_token", .missing),
-        ReplyRow(#"{"id":"u","access_token":["s3cr3t"]}"#, "/access_token", .wrongType(.string)),
-        ReplyRow(#"{"id":"u","access_token":"s3cr3t","refresh_token":1}"#, "/refresh_token", .wrongType(.string)),
-        ReplyRow(#"{"id":"u","access_token":"s3cr3t","expires_in":1.5}"#, "/expires_in", .wrongType(.integer)),
-        ReplyRow(#"{"id":"u","access_token":"s3cr3t","expires_in":{}}"#, "/expires_in", .wrongType(.integer)),
-        ReplyRow("[]", "", .wrongType(.object)), ReplyRow("null", "", .wrongType(.object)),
-        ReplyRow(#""s3cr3t""#, "", .wrongType(.object)),
+        ReplyRow(#"{"id":"u","access_token":["s3cr3t"]}"#, "/access_token", .noText),
+        ReplyRow(#"{"id":"u","access_token":"s3cr3t","refresh_token":1}"#, "/refresh_token", .noText),
+        ReplyRow(#"{"id":"u","access_token":"s3cr3t","expires_in":1.5}"#, "/expires_in", .noWholeNumber),
+        ReplyRow(#"{"id":"u","access_token":"s3cr3t","expires_in":{}}"#, "/expires_in", .noWholeNumber),
+        ReplyRow("[]", "", .kind(.object)), ReplyRow("null", "", .kind(.object)),
+        ReplyRow(#""s3cr3t""#, "", .kind(.object)),
     ])
     func aBadTokenIsNamedByItsPlace(_ row: ReplyRow) async throws {
         try await self.expect(row) { try await $0.login(.user(name: "alice", password: "s3cr3t")) }
@@ -54,19 +62,19 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
         ReplyRow(#"{"host":"h","portTCP":0,"portSSL":2}"#, "/mqttTopic", .missing),
         ReplyRow(#"{"host":"h","portTCP":0}"#, "/portTCP", .missing),
         ReplyRow(#"{"host":"h"}"#, "/portTCP", .missing),
-        ReplyRow(#"{"host":"h","portTCP":65536,"portSSL":2}"#, "/portTCP", .outOfRange),
-        ReplyRow(#"{"host":"h","portTCP":-1,"portSSL":2}"#, "/portTCP", .outOfRange),
-        ReplyRow(#"{"host":"h","portTCP":true,"portSSL":2}"#, "/portTCP", .wrongType(.integer)),
-        ReplyRow(#"{"host":"h","portTCP":1,"portSSL":65536}"#, "/portSSL", .outOfRange),
+        ReplyRow(#"{"host":"h","portTCP":65536,"portSSL":2}"#, "/portTCP", .noPort),
+        ReplyRow(#"{"host":"h","portTCP":-1,"portSSL":2}"#, "/portTCP", .noPort),
+        ReplyRow(#"{"host":"h","portTCP":true,"portSSL":2}"#, "/portTCP", .noWholeNumber),
+        ReplyRow(#"{"host":"h","portTCP":1,"portSSL":65536}"#, "/portSSL", .noPort),
         ReplyRow(#"{"host":"h","portTCP":1}"#, "/mqttTopic", .missing),
         ReplyRow(#"{"host":"h","portTCP":1,"portSSL":2}"#, "/mqttTopic", .missing),
         ReplyRow(#"{"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"t"}"#, "/username", .missing),
         ReplyRow(#"{"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"t","username":"n"}"#, "/password", .missing),
         ReplyRow(
             #"{"host":"h","portTCP":1,"portSSL":2,"mqttTopic":"t","username":"n","password":"s3cr3t","portWS":"x"}"#,
-            "/portWS", .wrongType(.integer)),
-        ReplyRow(#"{"X-MQTT-TTL":"s3cr3t"}"#, "/X-MQTT-TTL", .wrongType(.integer)),
-        ReplyRow(#"{"ttl":[]}"#, "/ttl", .wrongType(.integer)),
+            "/portWS", .noWholeNumber),
+        ReplyRow(#"{"X-MQTT-TTL":"s3cr3t"}"#, "/X-MQTT-TTL", .noWholeNumber),
+        ReplyRow(#"{"ttl":[]}"#, "/ttl", .noWholeNumber),
     ])
     func aBadEndpointIsNamedByItsPlace(_ row: ReplyRow) async throws {
         try await self.expect(row) { try await $0.session(testToken).mqttEndpoint(of: "i1") }
@@ -92,19 +100,19 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
 
     @Test(arguments: [
         ReplyRow("{}", "/installations", .missing),
-        ReplyRow(#"{"installations":{}}"#, "/installations", .wrongType(.array)),
-        ReplyRow(#"{"installations":[7]}"#, "/installations/0", .wrongType(.object)),
+        ReplyRow(#"{"installations":{}}"#, "/installations", .kind(.array)),
+        ReplyRow(#"{"installations":[7]}"#, "/installations/0", .kind(.object)),
         ReplyRow(
             #"{"installations":[{"installationID":"i"},{}]}"#, "/installations/1/installationID", .missing),
         ReplyRow(
             #"{"installations":[{"installationID":"i","development":"maybe"}]}"#, "/installations/0/development",
-            .wrongType(.bool)),
+            .noFlag),
         ReplyRow(
             #"{"installations":[{"installationID":"i","deviceType":1}]}"#, "/installations/0/deviceType",
-            .wrongType(.string)),
+            .noText),
         ReplyRow(
             #"{"installations":[{"installationID":"i","installationType":1}]}"#, "/installations/0/installationType",
-            .wrongType(.string)),
+            .noText),
     ])
     func aBadListIsNamedByItsPlace(_ row: ReplyRow) async throws {
         try await self.expect(row) { try await $0.session(testToken).installations(of: nil).all() }
@@ -143,13 +151,13 @@ struct ReplyRow: Sendable, CustomTestStringConvertible {
             try await $0.session(testToken).mqttEndpoint(of: "i1")
         }
         let error = try #require(#expect(throws: KiiResponseError.self) { try result.get() })
-        guard case .notJSON(let reason) = error.problem else {
-            Issue.record("\(error.problem)")
+        guard case .notJSON(let reason) = error.rule else {
+            Issue.record("\(error.rule)")
             return
         }
         #expect(reason.byteOffset == 0)
         #expect(
-            error.description.hasPrefix("GET /apps/a1/installations/i1/mqtt-endpoint answered 200, but the body is"))
+            error.description.hasPrefix("GET /apps/a1/installations/i1/mqtt-endpoint answered 200, but the answer is"))
     }
 
     @Test(

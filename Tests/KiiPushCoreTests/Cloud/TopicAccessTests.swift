@@ -19,16 +19,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ReplyRow("[]", "", .wrongType(.object)),
-        ReplyRow(#"{"V":{}}"#, "/V", .wrongType(.array)), ReplyRow(#"{"V":"UserID:u"}"#, "/V", .wrongType(.array)),
-        ReplyRow(#"{"V":[1]}"#, "/V/0", .wrongType(.object)),
-        ReplyRow(#"{"V":["UserID:u","u"]}"#, "/V/1", .wrongType(.object)),
-        ReplyRow(#"{"V":["UserID:"]}"#, "/V/0", .wrongType(.object)),
-        ReplyRow(#"{"V":["userID:u"]}"#, "/V/0", .wrongType(.object)),
+        ReplyRow("[]", "", .kind(.object)),
+        ReplyRow(#"{"V":{}}"#, "/V", .kind(.array)), ReplyRow(#"{"V":"UserID:u"}"#, "/V", .kind(.array)),
+        ReplyRow(#"{"V":[1]}"#, "/V/0", .kind(.object)),
+        ReplyRow(#"{"V":["UserID:u","u"]}"#, "/V/1", .kind(.object)),
+        ReplyRow(#"{"V":["UserID:"]}"#, "/V/0", .kind(.object)),
+        ReplyRow(#"{"V":["userID:u"]}"#, "/V/0", .kind(.object)),
         ReplyRow(#"{"V":[{}]}"#, "/V/0/userID", .missing),
         ReplyRow(#"{"V":[{"userID":""}]}"#, "/V/0/userID", .empty),
-        ReplyRow(#"{"V":[{"userID":7}]}"#, "/V/0/userID", .wrongType(.string)),
-        ReplyRow(#"{"V":[{"groupID":[]}]}"#, "/V/0/groupID", .wrongType(.string)),
+        ReplyRow(#"{"V":[{"userID":7}]}"#, "/V/0/userID", .noText),
+        ReplyRow(#"{"V":[{"groupID":[]}]}"#, "/V/0/groupID", .noText),
     ])
     func aBadListIsNamedByItsPlace(_ row: ReplyRow) async throws {
         let (_, result) = await exchange(.status(200, row.reply)) {
@@ -36,7 +36,7 @@ import Testing
         }
         let error = #expect(throws: KiiResponseError.self) { try result.get() }
         #expect(error?.pointer == JSONPointer(row.pointer))
-        #expect(error?.problem == row.problem)
+        #expect(error?.rule == row.rule)
     }
 
     @Test func anEntryThatIsNotThereIsAnAnswer() async throws {

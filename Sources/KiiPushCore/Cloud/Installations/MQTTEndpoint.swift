@@ -57,9 +57,14 @@ extension MQTTEndpoint {
         let host = try fields.string("host")
         let (portTCP, portSSL) = (try fields.optionalPort("portTCP"), try fields.optionalPort("portSSL"))
         let (portWS, portWSS) = (try fields.optionalPort("portWS"), try fields.optionalPort("portWSS"))
-        guard portTCP ?? portSSL ?? portWS ?? portWSS != nil else { throw fields.error(.missing, at: "portTCP") }
+        guard portTCP ?? portSSL ?? portWS ?? portWSS != nil else { throw fields.failure(.missing, at: "portTCP") }
         let topic = try fields.string("mqttTopic")
-        guard MQTTEndpoint.isUsable(topic: topic) else { throw fields.error(.unusableTopic, at: "mqttTopic") }
+        guard MQTTEndpoint.isUsable(topic: topic) else {
+            let words =
+                "is no topic to receive on (a wildcard, U+0000, \"$\" at its beginning, or more than "
+                + "\(MQTTEndpoint.maximumTopicBytes) bytes)"
+            throw fields.failure(words, at: "mqttTopic")
+        }
         self.init(
             installationID: installationID, host: host, portTCP: portTCP, portSSL: portSSL, mqttTopic: topic,
             username: try fields.string("username"), password: try fields.secret("password"))

@@ -51,9 +51,7 @@ extension KiiSession {
     public func object(_ reference: ObjectReference) async throws -> JSONValue {
         try await self.perform(
             KiiCall(.get, reference.path, statuses: [200]) { response throws(KiiResponseError) in
-                let object = try response.json()
-                guard object.kind == .object else { throw KiiResponseError(.wrongType(.object), in: response) }
-                return object
+                try response.fields().value
             })
     }
 

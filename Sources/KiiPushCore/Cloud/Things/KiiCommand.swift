@@ -129,7 +129,7 @@ extension KiiFields {
             }
             let result = try member.object()
             guard let succeeded = try result.optionalBool("succeeded") else {
-                throw result.error(.missing, at: "succeeded")
+                throw result.failure(.missing, at: "succeeded")
             }
             results.append(
                 ThingActionResult(

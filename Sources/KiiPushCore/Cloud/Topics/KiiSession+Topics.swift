@@ -113,7 +113,7 @@ extension Topic {
 extension KiiFields {
     fileprivate func accessSubject() throws(KiiResponseError) -> AccessSubject {
         if let text = self.value.string {
-            guard let subject = AccessSubject(path: text) else { throw self.error(.wrongType(.object)) }
+            guard let subject = AccessSubject(path: text) else { throw self.failure(.kind(.object)) }
             return subject
         }
         let fields = try self.object()

@@ -64,7 +64,7 @@ private let calls: [ClientCall] = [
             for status in [200, 201, 202, 204, 206] where !variant.endpoint.accepted.contains(status) {
                 let (_, result) = await exchange(self.answer(status, row, variant)) { try await row.call($0, variant) }
                 let error = #expect(throws: KiiResponseError.self, "\(variant)") { try result.get() }
-                #expect(error?.problem == .unexpectedStatus)
+                #expect(error?.rule == .other("has a status that this call never has"))
                 #expect(error?.status == status)
             }
         }
