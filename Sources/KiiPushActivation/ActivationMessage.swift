@@ -161,7 +161,7 @@ package enum ActivationVerdict: Sendable, Hashable {
 
 extension JSONDocument {
     fileprivate init(line: [UInt8]) throws(JSONMemberError) {
-        try self.init(parsing: line, limits: JSONLimits(maximumBytes: LineBuffer.maximumBytes), in: ())
+        try self.init(parsing: line, maximumBytes: LineBuffer.maximumBytes, in: ())
     }
 
     fileprivate var badgeAlone: Int? {

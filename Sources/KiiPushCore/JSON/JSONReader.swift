@@ -10,10 +10,10 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
     }
 
     package init(
-        parsing bytes: [UInt8], limits: JSONLimits = .default, in document: Failure.Document
+        parsing bytes: [UInt8], maximumBytes: Int = JSONValue.maximumBytes, in document: Failure.Document
     ) throws(Failure) {
         do throws(JSONError) {
-            self.init(try JSONValue(parsing: bytes, limits: limits), in: document)
+            self.init(try JSONValue(parsing: bytes, maximumBytes: maximumBytes), in: document)
         } catch {
             let place = bytes.place(of: error.byteOffset)
             let failure = JSONMemberError(

@@ -1,22 +1,29 @@
 extension JSONValue {
+    /// The most levels of arrays and objects. The scanner keeps one bit for each level in a `UInt64`.
+    package static let maximumDepth = 64
+    /// The largest document, in bytes; also the default limit of HTTP bodies.
+    package static let maximumBytes = 4_194_304
+
     /// Parses a document of at most 4 MiB and 64 levels. Checks the whole document, but makes no Swift values yet.
     ///
     /// - Parameter bytes: the document in UTF-8, with or without white space around its value. The value keeps the
     ///   array without a copy.
     /// - Throws: ``JSONError`` with the place of the first fault.
-    public init(parsing bytes: [UInt8]) throws(JSONError) { try self.init(parsing: bytes, limits: .default) }
+    public init(parsing bytes: [UInt8]) throws(JSONError) {
+        try self.init(parsing: bytes, maximumDepth: JSONValue.maximumDepth)
+    }
 
-    package init(parsing bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
-        guard bytes.count <= limits.maximumBytes else {
-            throw JSONError(.tooLarge, at: limits.maximumBytes)
-        }
+    package init(
+        parsing bytes: [UInt8], maximumDepth: Int = JSONValue.maximumDepth, maximumBytes: Int = JSONValue.maximumBytes
+    ) throws(JSONError) {
+        guard bytes.count <= maximumBytes else { throw JSONError(.tooLarge, at: maximumBytes) }
         do throws(JSONFault) {
             let range = try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) -> Range<Int> in
                 guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }
                 var scanner = JSONScanner(base: base, count: buffer.count)
                 try scanner.beginDocument()
                 let start = scanner.position
-                try scanner.skipValue(levels: limits.maximumDepth)
+                try scanner.skipValue(levels: min(maximumDepth, JSONValue.maximumDepth))
                 let end = scanner.position
                 try scanner.endDocument()
                 return start..<end

@@ -11,10 +11,8 @@ struct PayloadScan {
     }
 
     init(checking bytes: [UInt8]) throws(MessageError) {
-        let limit = JSONLimits.default.maximumBytes
-        guard bytes.count <= limit else {
-            throw .malformed(JSONError(.tooLarge, at: limit))
-        }
+        let limit = JSONValue.maximumBytes
+        guard bytes.count <= limit else { throw .malformed(JSONError(.tooLarge, at: limit)) }
         do throws(JSONFault) {
             try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) in
                 guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }
@@ -54,7 +52,7 @@ struct PayloadScan {
         while !isLast {
             let key = try scanner.skipKey()
             let value = scanner.position
-            try scanner.skipValue(levels: JSONLimits.default.maximumDepth - 1)
+            try scanner.skipValue(levels: JSONValue.maximumDepth - 1)
             // The last of several members with one key counts, as in JSONValue.
             if let slot = PayloadKey.slot(of: key, at: scanner.base, in: bytes) {
                 self.starts[slot] = UInt32(truncatingIfNeeded: value)

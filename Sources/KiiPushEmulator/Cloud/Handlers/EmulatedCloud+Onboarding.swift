@@ -68,7 +68,7 @@ extension EmulatedCloud {
         var properties = body["thingProperties"] ?? [:]
         // Kii's C SDK ebisu sends the object as a string of JSON. Any other string is refused below.
         if let text = properties.string,
-            let parsed = try? JSONValue(parsing: Array(text.utf8), limits: CloudCall.limits)
+            let parsed = try? JSONValue(parsing: Array(text.utf8), maximumDepth: CloudCall.maximumDepth)
         {
             properties = parsed
         }

@@ -12,7 +12,7 @@ struct CloudCall: Sendable {
     subscript(parameter: String) -> String { self.parameters[parameter] ?? "" }
 
     /// Less than the parser's limit, since stored rows and lists nest a client's JSON some levels deeper.
-    static let limits = JSONLimits(maximumDepth: 60)
+    static let maximumDepth = 60
 
     func field(_ name: String) -> String? { self.request.field(name) }
 
@@ -37,7 +37,7 @@ struct CloudCall: Sendable {
     func object() throws(KiiFailure) -> JSONValue {
         let value: JSONValue
         do throws(JSONError) {
-            value = try JSONValue(parsing: self.request.body, limits: CloudCall.limits)
+            value = try JSONValue(parsing: self.request.body, maximumDepth: CloudCall.maximumDepth)
         } catch {
             throw KiiFailure(400, "INVALID_JSON", "The body is not JSON: \(error)")
         }
