@@ -1,4 +1,5 @@
 import Foundation
+import KiiPushCommandLine
 import KiiPushCore
 import TestTraits
 import Testing
@@ -8,6 +9,11 @@ import Testing
 
     init() throws {
         self.tool = try Tool()
+    }
+
+    @Test(arguments: ["sync", "SYNC", "Sync"]) func aBucketsTypeIsReadInAnyLetterCase(_ name: String) throws {
+        let message = try ReceivedMessage(payload: Array(#"{"bucketType":"\#(name)"}"#.utf8))
+        #expect(message.reading(of: .bucketType) == "a bucket that is synchronised")
     }
 
     private static let pushToApp = """

@@ -58,7 +58,7 @@ struct MessageText {
     }
 
     private var scopeNote: String {
-        self.message.scopeType == nil ? " (no scope: source unknown)" : " (no usable scope: source unknown)"
+        self.text(of: .scopeType) == nil ? " (no scope: source unknown)" : " (no usable scope: source unknown)"
     }
 
     private func text(of field: MessageField) -> String? {

@@ -9,8 +9,9 @@ extension ReceivedMessage {
         case .type where self.kind == .pushToApp: self.eventType.flatMap { Self.events[$0] }
         case .sender: if case .thing = self.sender { "a thing" } else { nil }
         case .origin: self.origin.flatMap { Self.origins[$0] }
-        case .scopeType: self.scopeType.flatMap { Self.scopes[$0] }
-        case .bucketType: self.sourceBucketType.flatMap { Self.bucketTypes[$0] }
+        case .scopeType: self.value(of: .scopeType).flatMap { Self.scopes[$0] }
+        // In any letter case, since Kii's SDKs differ.
+        case .bucketType: self.value(of: .bucketType).flatMap { Self.bucketTypes[$0.lowercased()] }
         default: nil
         }
     }
@@ -35,10 +36,8 @@ extension ReceivedMessage {
     private static let origins: [MessageOrigin: String] = [
         .event: "a change in a bucket", .explicit: "somebody sent it",
     ]
-    private static let scopes: [ScopeType: String] = [
-        .app: "the app's own", .user: "a user's", .group: "a group's", .thing: "a thing's",
+    private static let scopes = [
+        "APP": "the app's own", "APP_AND_USER": "a user's", "APP_AND_GROUP": "a group's", "APP_AND_THING": "a thing's",
     ]
-    private static let bucketTypes: [BucketType: String] = [
-        .readWrite: "an ordinary bucket", .sync: "a bucket that is synchronised",
-    ]
+    private static let bucketTypes = ["rw": "an ordinary bucket", "sync": "a bucket that is synchronised"]
 }

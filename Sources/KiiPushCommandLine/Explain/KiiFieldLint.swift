@@ -28,12 +28,8 @@ struct KiiFieldLint {
             case .when, .objectModifiedAt: nil
             case _ where value.kind != .string: "it is \(value.kind.phrase), and Kii writes a string"
             case .origin: if case .other? = self.message.origin { "Kii writes EVENT or EXPLICIT" } else { nil }
-            case .scopeType:
-                if case .other? = self.message.scopeType {
-                    "Kii writes APP, APP_AND_USER, APP_AND_GROUP or APP_AND_THING"
-                } else {
-                    nil
-                }
+            case .scopeType where value.string != "" && self.message.reading(of: .scopeType) == nil:
+                "Kii writes APP, APP_AND_USER, APP_AND_GROUP or APP_AND_THING"
             case .type where self.message.kind == .pushToApp:
                 if case .other? = self.message.eventType {
                     "it is none of the events of a push to app that Kii documents"

@@ -41,6 +41,7 @@ struct MemberListing {
         guard self.message.value(of: field) != nil else {
             return "\(value.kind.phrase) is no value of a field, though the key counts for the kind"
         }
+        let scopeType = self.message.value(of: .scopeType)
         let noScope = "without a usable scope nobody can tell which one it is"
         return switch field {
         case .when where self.message.when == nil, .objectModifiedAt where self.message.modifiedAt == nil:
@@ -49,8 +50,8 @@ struct MemberListing {
         case .topic where self.message.sourceTopic == nil, .bucketID where self.message.sourceBucket == nil: noScope
         case .objectID where self.message.sourceObject == nil:
             self.message.value(of: .bucketID) == nil ? "without a bucket nobody can tell which one it is" : noScope
-        case .scopeUserID where self.message.scopeType != .user, .scopeGroupID where self.message.scopeType != .group,
-            .scopeThingID where self.message.scopeType != .thing:
+        case .scopeUserID where scopeType != "APP_AND_USER", .scopeGroupID where scopeType != "APP_AND_GROUP",
+            .scopeThingID where scopeType != "APP_AND_THING":
             "the scope is another one"
         default: nil
         }

@@ -63,37 +63,3 @@ public enum MessageOrigin: Sendable, Hashable {
         }
     }
 }
-
-/// The value of the field `bucketType`. `rw` and `sync` match in any letter case, since Kii's SDKs differ.
-package enum BucketType: Sendable, Hashable {
-    case readWrite
-    case sync
-    case other(String)
-
-    package init(_ name: String) {
-        switch name.lowercased() {
-        case "rw": self = .readWrite
-        case "sync": self = .sync
-        default: self = .other(name)
-        }
-    }
-}
-
-/// The value of the field `objectScopeType`.
-package enum ScopeType: Sendable, Hashable {
-    case app
-    case user
-    case group
-    case thing
-    case other(String)
-
-    package init(_ name: String) {
-        switch name {
-        case "APP": self = .app
-        case "APP_AND_USER": self = .user
-        case "APP_AND_GROUP": self = .group
-        case "APP_AND_THING": self = .thing
-        default: self = .other(name)
-        }
-    }
-}

@@ -1,15 +1,13 @@
 extension ReceivedMessage {
-    package var scopeType: ScopeType? { self.fields.nonEmptyText(.scopeType).map(ScopeType.init) }
-
     /// The scope of the source. `nil` if the payload has none, has an unknown kind of scope, or lacks the ID of the
     /// user, group or thing.
     public var scope: Scope? {
-        switch self.scopeType {
-        case .app: .app
-        case .user: self.fields.nonEmptyText(.scopeUserID).map(Scope.user)
-        case .group: self.fields.nonEmptyText(.scopeGroupID).map(Scope.group)
-        case .thing: self.fields.nonEmptyText(.scopeThingID).map(Scope.thing)
-        case .other, nil: nil
+        switch self.fields.text(.scopeType) {
+        case "APP": .app
+        case "APP_AND_USER": self.fields.nonEmptyText(.scopeUserID).map(Scope.user)
+        case "APP_AND_GROUP": self.fields.nonEmptyText(.scopeGroupID).map(Scope.group)
+        case "APP_AND_THING": self.fields.nonEmptyText(.scopeThingID).map(Scope.thing)
+        default: nil
         }
     }
 
@@ -18,8 +16,6 @@ extension ReceivedMessage {
         guard let scope = self.scope, let id = self.fields.nonEmptyText(.bucketID) else { return nil }
         return Bucket(id, in: scope)
     }
-
-    package var sourceBucketType: BucketType? { self.fields.nonEmptyText(.bucketType).map(BucketType.init) }
 
     /// The object that changed; `nil` without an object ID or a ``sourceBucket``.
     public var sourceObject: ObjectReference? {

@@ -77,7 +77,7 @@ enum MessageFuzzing {
         for address in [message.sourceURI].compactMap(\.self) {
             claims.require(KiiURI(address.description) == address, "an address's text is that address")
         }
-        _ = (message.eventType, message.origin, message.sender, message.sourceBucketType, message.appID)
+        _ = (message.eventType, message.origin, message.sender, message.scope, message.appID)
         _ = (message.alertBody, message.description, message.hashValue, try? message.decode([String: JSONValue].self))
     }
 

@@ -11,7 +11,7 @@ struct GoldenPayload: Sendable, CustomTestStringConvertible {
     var modifiedAt: Int64?
     var scope: Scope?
     var bucket: String?
-    var bucketType: BucketType?
+    var bucketType: String?
     var object: String?
     var topic: String?
     var sender: MessageSender?
@@ -30,19 +30,19 @@ extension GoldenPayload {
             text:
                 #"{"type":"DATA_OBJECT_CREATED","origin":"EVENT","when":1463364001908,"modifiedAt":1463364001875,"appID":"12345678","sender":"u-1111","objectScopeAppID":"12345678","objectScopeType":"APP_AND_USER","objectScopeUserID":"u-1111","bucketID":"notes","bucketType":"rw","objectID":"obj-1","sourceURI":"kiicloud://users/u-1111/buckets/notes/objects/obj-1"}"#,
             kind: .pushToApp, event: .objectCreated, origin: .event, when: 1_463_364_001_908,
-            modifiedAt: 1_463_364_001_875, scope: .user("u-1111"), bucket: "notes", bucketType: .readWrite,
+            modifiedAt: 1_463_364_001_875, scope: .user("u-1111"), bucket: "notes", bucketType: "rw",
             object: "obj-1", sender: .user("u-1111"), source: .object(ObjectReference("obj-1", in: notes))),
         GoldenPayload(
             text:
                 #"{"type":"DATA_OBJECT_DELETED","origin":"EVENT","when":1463364002000,"appID":"12345678","sender":"th.aaaa","objectScopeAppID":"12345678","objectScopeType":"APP","bucketID":"shared","bucketType":"rw","objectID":"obj-2","sourceURI":"kiicloud://buckets/shared/objects/obj-2"}"#,
             kind: .pushToApp, event: .objectDeleted, origin: .event, when: 1_463_364_002_000, scope: .app,
-            bucket: "shared", bucketType: .readWrite, object: "obj-2", sender: .thing("th.aaaa"),
+            bucket: "shared", bucketType: "rw", object: "obj-2", sender: .thing("th.aaaa"),
             source: .object(ObjectReference("obj-2", in: Bucket("shared")))),
         GoldenPayload(
             text:
                 #"{"type":"DATA_OBJECT_BODY_UPDATED","origin":"EVENT","when":1463364003000,"modifiedAt":1463364002990,"appID":"12345678","sender":"u-1111","objectScopeAppID":"12345678","objectScopeType":"APP_AND_GROUP","objectScopeGroupID":"grp-9","bucketID":"pics","bucketType":"rw","objectID":"obj-3","sourceURI":"kiicloud://groups/grp-9/buckets/pics/objects/obj-3"}"#,
             kind: .pushToApp, event: .objectBodyUpdated, origin: .event, when: 1_463_364_003_000,
-            modifiedAt: 1_463_364_002_990, scope: .group("grp-9"), bucket: "pics", bucketType: .readWrite,
+            modifiedAt: 1_463_364_002_990, scope: .group("grp-9"), bucket: "pics", bucketType: "rw",
             object: "obj-3", sender: .user("u-1111"),
             source: .object(ObjectReference("obj-3", in: Bucket("pics", in: .group("grp-9"))))),
         GoldenPayload(
@@ -81,18 +81,18 @@ extension GoldenPayload {
             text:
                 #"{"type":"DATA_OBJECT_UPDATED","origin":"EVENT","when":"1463364001908","modifiedAt":"1463364001875","appID":"12345678","sender":"u-1111","objectScopeAppID":"12345678","objectScopeType":"APP","bucketID":"notes","bucketType":"rw","objectID":"obj-1"}"#,
             kind: .pushToApp, event: .objectUpdated, origin: .event, when: 1_463_364_001_908,
-            modifiedAt: 1_463_364_001_875, scope: .app, bucket: "notes", bucketType: .readWrite, object: "obj-1",
+            modifiedAt: 1_463_364_001_875, scope: .app, bucket: "notes", bucketType: "rw", object: "obj-1",
             sender: .user("u-1111")),
         GoldenPayload(
             text:
                 #"{"type":"DATA_OBJECT_ACL_MODIFIED","origin":"EVENT","when":"1463364001908","appID":"12345678","objectScopeAppID":"12345678","objectScopeType":"APP_AND_USER","objectScopeUserID":"u-1111","bucketID":"notes","bucketType":"sync","objectID":"obj-1"}"#,
             kind: .pushToApp, event: .objectACLModified, origin: .event, when: 1_463_364_001_908,
-            scope: .user("u-1111"), bucket: "notes", bucketType: .sync, object: "obj-1"),
+            scope: .user("u-1111"), bucket: "notes", bucketType: "sync", object: "obj-1"),
         GoldenPayload(
             text:
                 #"{"type":"BUCKET_DELETED","origin":"EVENT","when":"1463364001908","appID":"12345678","objectScopeAppID":"12345678","objectScopeType":"APP","bucketID":"notes","bucketType":"rw"}"#,
             kind: .pushToApp, event: .bucketDeleted, origin: .event, when: 1_463_364_001_908, scope: .app,
-            bucket: "notes", bucketType: .readWrite),
+            bucket: "notes", bucketType: "rw"),
         GoldenPayload(
             text:
                 #"{"msg":"hi","sender":"u-1111","topic":"todo","objectScopeAppID":"12345678","objectScopeType":"APP_AND_USER","objectScopeUserID":"u-1111"}"#,
@@ -120,18 +120,18 @@ extension GoldenPayload {
             text:
                 #"{"aps":{"content-available":1},"w":"1463364001908","t":"DATA_OBJECT_CREATED","sa":"12345678","st":"APP","bi":"notes","bt":"rw","oi":"obj-1"}"#,
             kind: .pushToApp, event: .objectCreated, when: 1_463_364_001_908, scope: .app, bucket: "notes",
-            bucketType: .readWrite, object: "obj-1", content: NotificationContent(isContentAvailable: true)),
+            bucketType: "rw", object: "obj-1", content: NotificationContent(isContentAvailable: true)),
         GoldenPayload(
             text:
                 #"{"aps":{"content-available":1},"w":1463364001908,"t":"DATA_OBJECT_UPDATED","sa":"12345678","st":"APP_AND_USER","su":"u-1111","bi":"notes","bt":"sync","oi":"obj-1","om":1463364001875}"#,
             kind: .pushToApp, event: .objectUpdated, when: 1_463_364_001_908, modifiedAt: 1_463_364_001_875,
-            scope: .user("u-1111"), bucket: "notes", bucketType: .sync, object: "obj-1",
+            scope: .user("u-1111"), bucket: "notes", bucketType: "sync", object: "obj-1",
             content: NotificationContent(isContentAvailable: true)),
         GoldenPayload(
             text:
                 #"{"aps":{},"w":"1463364001908","t":"DATA_OBJECT_BODY_DELETED","sa":"12345678","st":"APP_AND_THING","sth":"th.aaaa","bi":"pics","bt":"rw","oi":"obj-3"}"#,
             kind: .pushToApp, event: .objectBodyDeleted, when: 1_463_364_001_908, scope: .thing("th.aaaa"),
-            bucket: "pics", bucketType: .readWrite, object: "obj-3", content: NotificationContent()),
+            bucket: "pics", bucketType: "rw", object: "obj-3", content: NotificationContent()),
         GoldenPayload(
             text:
                 #"{"aps":{"alert":{"title":"T","subtitle":"S","body":"B"},"badge":1,"sound":"default"},"s":"u-1111","to":"todo","sa":"12345678","st":"APP_AND_USER","su":"u-1111","msg":"hi"}"#,

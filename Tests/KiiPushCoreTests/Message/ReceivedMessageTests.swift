@@ -107,14 +107,8 @@ import Testing
         let message = try ReceivedMessage(payload: Array(text.utf8))
         #expect(message.eventType == .other("DATA_X"))
         #expect(message.origin == .other("FUTURE"))
-        #expect(message.sourceBucketType == .other("crypt"))
-        #expect(message.scopeType == .other("APP_AND_X"))
         #expect(message.scope == nil)
         #expect(message.sourceBucket == nil)
-    }
-
-    @Test(arguments: ["sync", "SYNC", "Sync"]) func comparesBucketTypesLoosely(_ name: String) {
-        #expect(BucketType(name) == .sync)
     }
 
     @Test func keepsThePayloadAsItWasReceived() throws {
@@ -172,8 +166,7 @@ import Testing
             let message = try ReceivedMessage(payload: Array(text.utf8))
             #expect(message.eventType == nil)
             #expect(message.origin == nil)
-            #expect(message.sourceBucketType == nil)
-            #expect(message.scopeType == nil)
+            #expect(message.scope == nil)
             #expect(message.appID == nil)
             #expect(message.sender == nil)
             #expect(message.sourceURI == nil)
@@ -238,7 +231,7 @@ private func expect(
     #expect(message.modifiedAt?.millisecondsSinceEpoch == golden.modifiedAt, sourceLocation: sourceLocation)
     #expect(message.scope == golden.scope, sourceLocation: sourceLocation)
     #expect(message.sourceBucket?.id == golden.bucket, sourceLocation: sourceLocation)
-    #expect(message.sourceBucketType == golden.bucketType, sourceLocation: sourceLocation)
+    #expect(message.value(of: .bucketType) == golden.bucketType, sourceLocation: sourceLocation)
     #expect(message.sourceObject?.id == golden.object, sourceLocation: sourceLocation)
     #expect(message.sourceTopic?.id == golden.topic, sourceLocation: sourceLocation)
     #expect(message.sender == golden.sender, sourceLocation: sourceLocation)
