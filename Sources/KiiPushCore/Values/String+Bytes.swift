@@ -21,15 +21,17 @@ extension String {
     /// Whether both texts have the same UTF-8, as MQTT and Kii compare. `==` also equates different encodings of one
     /// character.
     package func hasBytes(of other: String) -> Bool {
-        let (left, right) = (self.utf8, other.utf8)
-        guard left.count == right.count else { return false }
-        let isSame = left.withContiguousStorageIfAvailable { left in
-            right.withContiguousStorageIfAvailable { right in
-                guard let first = left.baseAddress, let second = right.baseAddress else { return true }
-                return memcmp(first, second, left.count) == 0
-            }
+        other.utf8.withContiguousStorageIfAvailable { self.hasBytes(UnsafeRawBufferPointer($0)) }
+            ?? self.utf8.elementsEqual(other.utf8)
+    }
+
+    func hasBytes(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard self.utf8.count == bytes.count else { return false }
+        let isSame = self.utf8.withContiguousStorageIfAvailable { own in
+            guard let first = own.baseAddress, let second = bytes.baseAddress else { return true }
+            return memcmp(first, second, bytes.count) == 0
         }
-        return (isSame ?? nil) ?? left.elementsEqual(right)
+        return isSame ?? self.utf8.elementsEqual(bytes)
     }
 
     /// Percent-encodes every UTF-8 byte except letters, digits and the bytes in `plain`.

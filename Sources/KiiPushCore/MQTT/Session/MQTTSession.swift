@@ -28,7 +28,8 @@ package struct MQTTSession: Sendable {
     private var current: Configuration
     private var state = State.disconnected
     private var decoder = FrameDecoder()
-    private var topic: SharedTopic
+    /// The last message's topic, as a string that messages share.
+    private var topic: String
     private var queue = AcknowledgementQueue()
     private var proof = ArrivalProof(firstTicket: 1)
     private var liveness: Liveness?
@@ -51,7 +52,7 @@ package struct MQTTSession: Sendable {
         self.configuration = configuration
         self.current = configuration
         self.expectsSession = configuration.expectsSession
-        self.topic = SharedTopic(configuration.topicFilter)
+        self.topic = configuration.topicFilter
     }
 
     private var isAccepted: Bool {
@@ -269,7 +270,9 @@ package struct MQTTSession: Sendable {
         _ header: MQTTFixedHeader, _ body: RawSpan, into output: inout Output
     ) throws(MQTTError) {
         let layout = try MQTTPublishLayout(header: header, body: body)
-        let topic = try self.topic.topic(of: layout, in: body)
+        // Comparing bytes is faster than making a string.
+        let isLastTopic = body.extracting(layout.topic).withUnsafeBytes { self.topic.hasBytes($0) }
+        if !isLastTopic { self.topic = try layout.topic(in: body) }
         if layout.packetID != nil { self.isBeginning = false }
         var isUnreleased = false
         if layout.qos == .exactlyOnce, let packetID = layout.packetID {
@@ -277,7 +280,7 @@ package struct MQTTSession: Sendable {
         }
         output.messages.append(
             InboundMessage(
-                topic: topic, payload: [UInt8](copying: body.extracting(layout.payload)),
+                topic: self.topic, payload: [UInt8](copying: body.extracting(layout.payload)),
                 qos: layout.qos, duplicate: layout.duplicate, isUnreleased: isUnreleased, retain: layout.retain,
                 packetID: layout.packetID,
                 ticket: layout.packetID.map { self.queue.append(packetID: $0, qos: layout.qos) },
