@@ -3,21 +3,10 @@ extension KiiError: CustomStringConvertible {
     public var description: String {
         var line = "\(self.operation) \(self.isInDoubt ? "failed" : "was refused") with \(self.status)"
         if let errorCode = self.errorCode { line += " \(errorCode)" }
-        if let message = self.message.map(KiiError.oneLine), !message.isEmpty { line += " (\(message))" }
+        if let message = self.message?.onOneLine, !message.isEmpty { line += " (\(message))" }
         line += ": \(self.advice)"
         if let wait = self.retryAfter { line += "; the cloud asks to wait \(wait.wholeMillisecondsRoundedUp / 1000) s" }
         return line
-    }
-
-    private static func oneLine(_ text: String) -> String {
-        let scalars = text.unicodeScalars
-        let line = scalars.prefix(200).map { scalar -> String in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: " "
-            default: String(scalar)
-            }
-        }
-        return line.joined() + (scalars.count > 200 ? "…" : "")
     }
 
     private var advice: String {

@@ -23,6 +23,18 @@ extension String {
         return cleaned.count == bytes.count ? self : String(decoding: cleaned, as: UTF8.self)
     }
 
+    /// A peer's text for an error: at most 200 Unicode scalars on one line, without credentials.
+    var onOneLine: String {
+        let scalars = self.withoutCredentials.unicodeScalars
+        let line = scalars.prefix(200).map { scalar -> String in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: " "
+            default: String(scalar)
+            }
+        }
+        return line.joined() + (scalars.count > 200 ? "…" : "")
+    }
+
     private static func endOfUserInfo(_ text: ArraySlice<UInt8>) -> Int? {
         guard text.starts(with: "://".utf8) else { return nil }
         let authority = text.dropFirst("://".utf8.count).prefix { $0 > 0x20 && !$0.isOne(of: "/?#\\\"'<>") }

@@ -206,13 +206,3 @@ extension WebSocketDecoder {
         }
     }
 }
-
-extension String {
-    /// A peer's text for an error: at most 200 Unicode scalars, without control characters and credentials.
-    var onOneLine: String {
-        let scalars = self.unicodeScalars.prefix(200).map { scalar in
-            scalar.properties.generalCategory == .control ? " " : String(scalar)
-        }
-        return scalars.joined().withoutCredentials
-    }
-}
