@@ -196,12 +196,6 @@ import Testing
 }
 
 @Suite struct ConnackCodeTests {
-    @Test(arguments: UInt8.min...UInt8.max)
-    func keepsItsNumber(_ value: UInt8) {
-        #expect(ConnackCode(rawValue: value).rawValue == value)
-        #expect((ConnackCode(rawValue: value) == .reserved(value)) == (value > 5))
-    }
-
     @Test func credentialsAreRefusedByFourAndFive() {
         #expect((UInt8.min...UInt8.max).filter { ConnackCode(rawValue: $0).refusesCredentials } == [4, 5])
     }

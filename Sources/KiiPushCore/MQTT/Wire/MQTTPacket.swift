@@ -198,51 +198,30 @@ package struct MQTTConnack: Sendable, Hashable {
     }
 }
 
-package enum ConnackCode: Sendable, Hashable, CustomStringConvertible {
-    case accepted, unacceptableProtocolVersion, identifierRejected, serverUnavailable, badUserNameOrPassword
-    case notAuthorized
-    /// 6 to 255, which the specification reserves.
-    case reserved(UInt8)
+package struct ConnackCode: Sendable, Hashable, CustomStringConvertible {
+    package static let accepted = Self(rawValue: 0)
+    package static let unacceptableProtocolVersion = Self(rawValue: 1)
+    package static let serverUnavailable = Self(rawValue: 3)
+    package static let badUserNameOrPassword = Self(rawValue: 4)
+    package static let notAuthorized = Self(rawValue: 5)
 
-    package init(rawValue: UInt8) {
-        switch rawValue {
-        case 0: self = .accepted
-        case 1: self = .unacceptableProtocolVersion
-        case 2: self = .identifierRejected
-        case 3: self = .serverUnavailable
-        case 4: self = .badUserNameOrPassword
-        case 5: self = .notAuthorized
-        default: self = .reserved(rawValue)
-        }
-    }
+    package var rawValue: UInt8
 
-    package var rawValue: UInt8 {
-        switch self {
-        case .accepted: 0
-        case .unacceptableProtocolVersion: 1
-        case .identifierRejected: 2
-        case .serverUnavailable: 3
-        case .badUserNameOrPassword: 4
-        case .notAuthorized: 5
-        case .reserved(let value): value
-        }
-    }
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Whether the caller should fetch new credentials before the next attempt.
     package var refusesCredentials: Bool { self == .badUserNameOrPassword || self == .notAuthorized }
 
     package var description: String {
-        switch self {
-        case .accepted: "the broker accepted the connection"
-        case .unacceptableProtocolVersion:
-            "the broker does not speak this version of MQTT (CONNACK 1); connect with the other one"
-        case .identifierRejected:
+        switch self.rawValue {
+        case 0: "the broker accepted the connection"
+        case 1: "the broker does not speak this version of MQTT (CONNACK 1); connect with the other one"
+        case 2:
             "the broker rejects the client identifier (CONNACK 2); fetch the endpoint again and use its topic as identifier"
-        case .serverUnavailable: "the broker is not available (CONNACK 3); try again later"
-        case .badUserNameOrPassword: "the broker refuses user name or password (CONNACK 4); fetch the endpoint again"
-        case .notAuthorized: "the broker does not authorize this client (CONNACK 5); fetch the endpoint again"
-        case .reserved(let value):
-            "the broker refuses with an unknown code (CONNACK \(value)); see the broker's log"
+        case 3: "the broker is not available (CONNACK 3); try again later"
+        case 4: "the broker refuses user name or password (CONNACK 4); fetch the endpoint again"
+        case 5: "the broker does not authorize this client (CONNACK 5); fetch the endpoint again"
+        default: "the broker refuses with an unknown code (CONNACK \(self.rawValue)); see the broker's log"
         }
     }
 }
