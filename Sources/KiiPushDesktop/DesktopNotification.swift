@@ -92,8 +92,7 @@ struct DesktopNotification {
 
     /// Low, normal or critical ("Urgency Levels"), from Apple's `interruption-level` of newer payloads.
     private var urgency: Int32 {
-        let members = self.request.message.content?.otherMembers
-        return switch members?.last(where: { $0.key == "interruption-level" })?.value.string {
+        switch self.request.message["aps"]?["interruption-level"]?.string {
         case "passive": 0
         case "critical": 2
         default: 1

@@ -13,16 +13,14 @@ public struct NotificationAlert: Sendable, Hashable {
     package var subtitleLocalizationKey: String?
     package var subtitleLocalizationArguments: [String] = []
     package var actionLocalizationKey: String?
-    package var launchImage: String?
     package var showsViewButton = true
-    package var otherMembers: [JSONMember] = []
 }
 
 extension NotificationAlert {
     /// Makes an alert from texts. The other properties have their defaults.
     public init(title: String? = nil, subtitle: String? = nil, body: String? = nil) {
-        // `otherMembers` selects the memberwise initialiser instead of this one.
-        self.init(title: title, subtitle: subtitle, body: body, otherMembers: [])
+        // `showsViewButton` selects the memberwise initialiser instead of this one.
+        self.init(title: title, subtitle: subtitle, body: body, showsViewButton: true)
     }
 
     package var isVisible: Bool {
@@ -53,9 +51,8 @@ extension NotificationAlert {
             case "subtitle-loc-key": self.subtitleLocalizationKey = value.text(&findings, at: place)
             case "subtitle-loc-args": self.subtitleLocalizationArguments = value.texts(&findings, at: place)
             case "action-loc-key": self.actionLocalizationKey = value.text(&findings, at: place)
-            case "launch-image": self.launchImage = value.text(&findings, at: place)
             case "show-view": self.showsViewButton = value.flag(&findings, at: place) ?? true
-            default: self.otherMembers.append(member)
+            default: break
             }
         }
     }

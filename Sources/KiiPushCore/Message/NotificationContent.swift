@@ -24,10 +24,8 @@ public struct NotificationContent: Sendable, Hashable {
     public var isContentAvailable = false
     /// The registered category whose actions the notification offers.
     public var category: String?
-    package var isMutableContent = false
     /// The conversation of the message. Apple groups notifications by conversation; no notification replaces another.
     public var threadID: String?
-    package var otherMembers: [JSONMember] = []
     /// Values dropped for a wrong type, in the order of the payload.
     package internal(set) var findings: [PayloadFinding] = []
 }
@@ -51,8 +49,7 @@ extension NotificationContent {
                 }
             case "sound":
                 if value.kind == .object {
-                    // Apple's critical alerts have an object with the name. `otherMembers` keeps the whole object.
-                    self.otherMembers.append(member)
+                    // Apple's critical alerts have an object with the name.
                     guard let name = value["name"], !name.isNull else { continue }
                     self.sound = name.text(&self.findings, at: place.appending("name"))
                 } else {
@@ -60,9 +57,8 @@ extension NotificationContent {
                 }
             case "content-available": self.isContentAvailable = value.flag(&self.findings, at: place) ?? false
             case "category": self.category = value.text(&self.findings, at: place)
-            case "mutable-content": self.isMutableContent = value.flag(&self.findings, at: place) ?? false
             case "thread-id": self.threadID = value.text(&self.findings, at: place)
-            default: self.otherMembers.append(member)
+            default: break
             }
         }
     }

@@ -143,7 +143,7 @@ extension GoldenPayload {
                 #"{"aps":{"alert":"plain","category":"INVITE_CATEGORY","mutable-content":1},"s":"u-1111","to":"room","sa":"12345678","st":"APP_AND_GROUP","sg":"grp-9","o":"EXPLICIT"}"#,
             kind: .pushToUser, origin: .explicit, scope: .group("grp-9"), topic: "room", sender: .user("u-1111"),
             content: NotificationContent(
-                alert: NotificationAlert(body: "plain"), category: "INVITE_CATEGORY", isMutableContent: true)),
+                alert: NotificationAlert(body: "plain"), category: "INVITE_CATEGORY")),
         GoldenPayload(
             text:
                 #"{"aps":{"content-available":1},"to":"SendingAlert","sa":"12345678","st":"APP","a":"12345678","w":"1463363865798","t":"NEWS"}"#,

@@ -12,8 +12,7 @@ import Testing
             NotificationContent(
                 alert: NotificationAlert(
                     title: "t", subtitle: "s", body: "b", localizationKey: "k", localizationArguments: ["1", "2"],
-                    actionLocalizationKey: "a", launchImage: "i", showsViewButton: false,
-                    otherMembers: [JSONMember(key: "more", value: [1])]))
+                    actionLocalizationKey: "a", showsViewButton: false))
         ),
         (#"{"alert":{"show-view":true}}"#, NotificationContent(alert: NotificationAlert(showsViewButton: true))),
         (#"{"alert":null,"badge":null,"sound":null,"thread-id":null}"#, NotificationContent()),
@@ -23,23 +22,15 @@ import Testing
         (#"{"sound":"default"}"#, NotificationContent(sound: "default")),
         (
             #"{"sound":{"name":"bell","critical":1}}"#,
-            NotificationContent(
-                sound: "bell", otherMembers: [JSONMember(key: "sound", value: ["name": "bell", "critical": 1])])
+            NotificationContent(sound: "bell")
         ),
         (#"{"content-available":1}"#, NotificationContent(isContentAvailable: true)),
         (#"{"content-available":true}"#, NotificationContent(isContentAvailable: true)),
         (#"{"content-available":0}"#, NotificationContent()), (#"{"content-available":-0.0}"#, NotificationContent()),
         (#"{"content-available":false}"#, NotificationContent()),
         (#"{"category":"C"}"#, NotificationContent(category: "C")),
-        (#"{"mutable-content":1}"#, NotificationContent(isMutableContent: true)),
-        (#"{"mutable-content":0}"#, NotificationContent()),
         (#"{"thread-id":"T"}"#, NotificationContent(threadID: "T")),
-        (
-            #"{"url-args":["x"],"n":1}"#,
-            NotificationContent(otherMembers: [
-                JSONMember(key: "url-args", value: ["x"]), JSONMember(key: "n", value: 1),
-            ])
-        ),
+        (#"{"url-args":["x"],"mutable-content":1,"n":1}"#, NotificationContent()),
     ])
     func readsAps(aps: String, content: NotificationContent) throws {
         let read = try #require(NotificationContent(aps: JSONValue(parsing: aps)))
@@ -57,7 +48,6 @@ import Testing
         (#"{"alert":{"loc-args":"x"}}"#, "/aps/alert/loc-args", .string),
         (#"{"alert":{"loc-args":["x",1]}}"#, "/aps/alert/loc-args/1", .number),
         (#"{"alert":{"action-loc-key":1}}"#, "/aps/alert/action-loc-key", .number),
-        (#"{"alert":{"launch-image":1}}"#, "/aps/alert/launch-image", .number),
         (#"{"alert":{"title-loc-key":1}}"#, "/aps/alert/title-loc-key", .number),
         (#"{"alert":{"subtitle-loc-args":{}}}"#, "/aps/alert/subtitle-loc-args", .object),
         (#"{"alert":{"show-view":"no"}}"#, "/aps/alert/show-view", .string),
@@ -66,7 +56,6 @@ import Testing
         (#"{"sound":1}"#, "/aps/sound", .number), (#"{"sound":{"name":1}}"#, "/aps/sound/name", .number),
         (#"{"content-available":"1"}"#, "/aps/content-available", .string),
         (#"{"category":1}"#, "/aps/category", .number),
-        (#"{"mutable-content":"1"}"#, "/aps/mutable-content", .string),
         (#"{"thread-id":1}"#, "/aps/thread-id", .number),
     ])
     func namesThePlaceOfAWrongTypeAndLeavesItOut(aps: String, pointer: String, found: JSONValue.Kind) throws {
@@ -79,7 +68,7 @@ import Testing
         let content = try #require(message.content)
         #expect(content.alert == nil || content.alert == NotificationAlert())
         #expect(content.badge == .remove && content.sound == nil && content.category == nil && content.threadID == nil)
-        #expect(!content.isContentAvailable && !content.isMutableContent)
+        #expect(!content.isContentAvailable)
     }
 
     @Test func argumentsAreAllThereOrNone() throws {
@@ -120,7 +109,6 @@ import Testing
     @Test(arguments: [
         (NotificationAlert(), false), (NotificationAlert(body: ""), false), (NotificationAlert(body: "x"), true),
         (NotificationAlert(title: "x"), true), (NotificationAlert(localizationKey: "K"), true),
-        (NotificationAlert(launchImage: "i"), false),
     ])
     func anAlertIsVisibleIfItHasText(alert: NotificationAlert, isVisible: Bool) {
         #expect(alert.isVisible == isVisible)
