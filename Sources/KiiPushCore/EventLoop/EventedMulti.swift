@@ -60,21 +60,22 @@ final class EventedMulti {
         self.move(descriptor, actions)
     }
 
-    /// Runs the due work. Returns whether a handle may have finished since the last call.
-    func advance(at now: MonotonicInstant) -> Bool {
+    /// Runs the due work, and hands out the owners of the handles that finished since the last call.
+    func advance<Owner: AnyObject>(
+        at now: MonotonicInstant, finished: (_ owner: Owner, _ result: CURLcode) -> Void
+    ) {
         if let deadline = self.deadline, deadline <= now {
             self.deadline = nil
             self.move(ccurl_socket_timeout(), 0)
         }
-        defer { self.hasMoved = false }
-        return self.hasMoved
-    }
-
-    func forEachFinished(_ body: (_ easy: UnsafeMutableRawPointer, _ result: CURLcode) -> Void) {
+        guard self.hasMoved else { return }
+        self.hasMoved = false
         var left: Int32 = 0
         while let message = curl_multi_info_read(self.raw, &left) {
-            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
-            body(easy, ccurl_message_result(message))
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
+                let owner = CurlEasy.owner(of: easy, Owner.self)
+            else { continue }
+            finished(owner, ccurl_message_result(message))
         }
     }
 

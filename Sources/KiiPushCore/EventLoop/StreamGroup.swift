@@ -29,11 +29,8 @@ final class StreamGroup {
     }
 
     func takeSettled(at now: MonotonicInstant) -> [(stream: SocketStream, result: CURLcode)] {
-        guard self.multi.advance(at: now) else { return [] }
         var settled: [(stream: SocketStream, result: CURLcode)] = []
-        self.multi.forEachFinished { easy, result in
-            if let stream = CurlEasy.owner(of: easy, SocketStream.self) { settled.append((stream, result)) }
-        }
+        self.multi.advance(at: now) { (stream: SocketStream, result) in settled.append((stream, result)) }
         return settled
     }
 }

@@ -4,6 +4,8 @@ import Synchronization
 final class Transfer {
     let easy: CurlEasy
     let ticket: TransferTicket
+    let continuation: TransferTicket.Continuation
+    var timer: TimerID?
     private let maximumBodyBytes: Int
     private var head = ResponseHead()
     private var body: [UInt8] = []
@@ -39,9 +41,13 @@ final class Transfer {
     }
 
     init(
-        _ request: HTTPRequest, ticket: TransferTicket, easy: CurlEasy, maximumBodyBytes: Int
+        _ request: HTTPRequest, ticket: TransferTicket, continuation: TransferTicket.Continuation, easy: CurlEasy,
+        maximumBodyBytes: Int
     ) throws(TransportError) {
-        (self.easy, self.ticket, self.maximumBodyBytes) = (easy, ticket, maximumBodyBytes)
+        self.easy = easy
+        self.ticket = ticket
+        self.continuation = continuation
+        self.maximumBodyBytes = maximumBodyBytes
         self.isPlainGet = request.method == "GET" && request.body == nil
         self.isHeadEnough = request.bodyPatience != nil
         try request.validate()

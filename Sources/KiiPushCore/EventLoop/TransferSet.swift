@@ -6,17 +6,11 @@ final class TransferSet {
     /// A transfer's timer fires this much after libcurl's own timeout, whose message says more.
     private static let grace = Duration.milliseconds(100)
 
-    private struct Running {
-        let transfer: Transfer
-        let continuation: TransferTicket.Continuation
-        var timer: TimerID
-    }
-
     private let multi: EventedMulti
     private let options: ConnectionOptions
     private let timers: TimerHeap
     private let maximumBodyBytes: Int
-    private var running: [ObjectIdentifier: Running] = [:]
+    private var running: [ObjectIdentifier: Transfer] = [:]
     private var spare: [CurlEasy] = []
 
     init(
@@ -36,15 +30,15 @@ final class TransferSet {
         do {
             let easy = try self.spare.popLast() ?? self.freshHandle()
             self.options.trustChanges(easy, usesTLS: !request.url.hasPrefix("http:"))
-            let transfer = try Transfer(request, ticket: ticket, easy: easy, maximumBodyBytes: self.maximumBodyBytes)
+            let transfer = try Transfer(
+                request, ticket: ticket, continuation: continuation, easy: easy, maximumBodyBytes: self.maximumBodyBytes)
             try self.multi.add(transfer.easy)
             // libcurl does not check the time of a transfer that waits for a connection, so a timer does.
-            let timer = self.schedule(ticket, after: request.timeout + TransferSet.grace)
+            transfer.timer = self.schedule(ticket, after: request.timeout + TransferSet.grace)
             if let patience = request.bodyPatience {
                 transfer.onHead = { [weak self] in self?.allow(patience, forBodyOf: ticket) }
             }
-            self.running[ObjectIdentifier(ticket)] = Running(
-                transfer: transfer, continuation: continuation, timer: timer)
+            self.running[ObjectIdentifier(ticket)] = transfer
         } catch {
             continuation.resume(throwing: error)
         }
@@ -57,24 +51,22 @@ final class TransferSet {
     }
 
     private func allow(_ patience: Duration, forBodyOf ticket: TransferTicket) {
-        guard let timer = self.running[ObjectIdentifier(ticket)]?.timer else { return }
-        self.timers.cancel(timer)
-        self.running[ObjectIdentifier(ticket)]?.timer = self.schedule(ticket, after: patience)
+        guard let transfer = self.running[ObjectIdentifier(ticket)] else { return }
+        if let timer = transfer.timer { self.timers.cancel(timer) }
+        transfer.timer = self.schedule(ticket, after: patience)
     }
 
     func cancel(_ ticket: TransferTicket) { self.end(ticket) { _ in .failure(CancellationError()) } }
 
     func endAll(_ error: TransportError) {
-        for running in self.running.values { self.end(running.transfer.ticket) { _ in .failure(error) } }
+        for transfer in self.running.values { self.end(transfer.ticket) { _ in .failure(error) } }
         self.spare = []
     }
 
     var deadline: MonotonicInstant? { self.multi.deadline }
 
     func process(now: MonotonicInstant) {
-        guard self.multi.advance(at: now) else { return }
-        self.multi.forEachFinished { easy, code in
-            guard let transfer = CurlEasy.owner(of: easy, Transfer.self) else { return }
+        self.multi.advance(at: now) { (transfer: Transfer, code) in
             if code == CURLE_OK, transfer.isAnsweredByKeptConnection, self.restart(transfer) { return }
             self.end(transfer.ticket) { $0.outcome(code) }
         }
@@ -98,14 +90,13 @@ final class TransferSet {
     }
 
     private func end(_ ticket: TransferTicket, _ outcome: (Transfer) -> Result<HTTPResponse, any Error>) {
-        guard let running = self.running.removeValue(forKey: ObjectIdentifier(ticket)) else { return }
-        let transfer = running.transfer
+        guard let transfer = self.running.removeValue(forKey: ObjectIdentifier(ticket)) else { return }
         let result = outcome(transfer)
-        self.timers.cancel(running.timer)
+        if let timer = transfer.timer { self.timers.cancel(timer) }
         self.multi.remove(transfer.easy)
         if self.spare.count < TransferSet.spareHandles, (try? transfer.release(self.options)) != nil {
             self.spare.append(transfer.easy)
         }
-        running.continuation.resume(with: result)
+        transfer.continuation.resume(with: result)
     }
 }
