@@ -12,28 +12,14 @@ public struct KiiError: Error, Sendable, Hashable {
     /// - Source: field `message`; for OAuth errors `error_description`
     public var message: String?
     /// Further fields of the answer, such as `topicID` and `objectScope`: a JSON object, which may be empty.
-    public var context: JSONValue
+    public var context: JSONValue = [:]
     /// The wait that the cloud requests before the next attempt. At most 30 days.
     ///
     /// - Source: the longer of the header field `Retry-After` (seconds or a date) and the body's `retryAfter` (seconds)
     public var retryAfter: Duration?
-    package var bodyByteCount: Int
+    package var bodyByteCount = 0
     /// Whether a repetition may have a second effect: the cloud may have carried out the call despite the error.
-    public var isInDoubt: Bool
-
-    package init(
-        operation: KiiOperation, status: Int, errorCode: String? = nil, message: String? = nil,
-        context: JSONValue = [:], retryAfter: Duration? = nil, bodyByteCount: Int = 0, isInDoubt: Bool = false
-    ) {
-        self.operation = operation
-        self.status = status
-        self.errorCode = errorCode
-        self.message = message
-        self.context = context
-        self.retryAfter = retryAfter
-        self.bodyByteCount = bodyByteCount
-        self.isInDoubt = isInDoubt
-    }
+    public var isInDoubt = false
 
     package var isTransient: Bool {
         self.saysLocked || [408, 425, 429].contains(self.status)

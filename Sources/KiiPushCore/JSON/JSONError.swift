@@ -26,13 +26,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     package var code: Code
     package var byteOffset: Int
     /// The innermost value at ``byteOffset``, even if the value has just ended. The root if no value has begun.
-    package var pointer: JSONPointer
-
-    package init(code: Code, byteOffset: Int, pointer: JSONPointer) {
-        (self.code, self.byteOffset, self.pointer) = (code, byteOffset, pointer)
-    }
-
-    init(_ code: Code, at byteOffset: Int) { self.init(code: code, byteOffset: byteOffset, pointer: JSONPointer()) }
+    package var pointer = JSONPointer()
 
     /// One line that completes "the document is …": the fault, its place if known, and advice.
     public var description: String {

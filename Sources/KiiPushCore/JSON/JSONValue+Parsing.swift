@@ -16,7 +16,7 @@ extension JSONValue {
     package init(
         parsing bytes: [UInt8], maximumDepth: Int = JSONValue.maximumDepth, maximumBytes: Int = JSONValue.maximumBytes
     ) throws(JSONError) {
-        guard bytes.count <= maximumBytes else { throw JSONError(.tooLarge, at: maximumBytes) }
+        guard bytes.count <= maximumBytes else { throw JSONError(code: .tooLarge, byteOffset: maximumBytes) }
         do throws(JSONFault) {
             let range = try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) -> Range<Int> in
                 guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }

@@ -12,7 +12,7 @@ struct PayloadScan {
 
     init(checking bytes: [UInt8]) throws(MessageError) {
         let limit = JSONValue.maximumBytes
-        guard bytes.count <= limit else { throw .malformed(JSONError(.tooLarge, at: limit)) }
+        guard bytes.count <= limit else { throw .malformed(JSONError(code: .tooLarge, byteOffset: limit)) }
         do throws(JSONFault) {
             try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) in
                 guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }

@@ -1,6 +1,7 @@
-import KiiPushCore
 import TestSupport
 import Testing
+
+@testable import KiiPushCore
 
 @Suite struct KiiSessionTests {
     private let fixture = SessionFixture()

@@ -1,6 +1,7 @@
-import KiiPushCore
 import TestSupport
 import Testing
+
+@testable import KiiPushCore
 
 struct ReplyRow: Sendable, CustomTestStringConvertible {
     var reply: String

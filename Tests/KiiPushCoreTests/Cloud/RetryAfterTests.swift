@@ -1,6 +1,7 @@
-import KiiPushCore
 import TestSupport
 import Testing
+
+@testable import KiiPushCore
 
 @Suite struct RetryAfterTests {
     private func retryAfter(field: String?, body: String) async throws -> Duration? {

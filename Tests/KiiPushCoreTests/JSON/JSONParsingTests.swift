@@ -1,5 +1,6 @@
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 @Suite struct JSONParsingTests {
     @Test(arguments: [

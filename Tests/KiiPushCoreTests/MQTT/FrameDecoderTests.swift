@@ -1,6 +1,7 @@
-import KiiPushCore
 import SeededNumbers
 import Testing
+
+@testable import KiiPushCore
 
 @Suite struct FrameDecoderTests {
     struct Frame: Equatable {

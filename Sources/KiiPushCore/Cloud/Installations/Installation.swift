@@ -10,15 +10,9 @@ public struct Installation: Sendable, Hashable {
     public var owner: Principal?
     /// Whether the installation receives development messages; otherwise production messages.
     public var isDevelopment: Bool?
+}
 
-    package init(
-        id: String, registrationID: String? = nil, deviceType: DeviceType? = nil, owner: Principal? = nil,
-        isDevelopment: Bool? = nil
-    ) {
-        (self.id, self.registrationID, self.deviceType) = (id, registrationID, deviceType)
-        (self.owner, self.isDevelopment) = (owner, isDevelopment)
-    }
-
+extension Installation {
     init(_ fields: KiiFields) throws(KiiResponseError) {
         self.id = try fields.string("installationID")
         self.registrationID = try fields.optionalString("installationRegistrationID")

@@ -6,10 +6,6 @@ public struct StoredObject: Sendable, Hashable {
     public var createdAt: Timestamp?
     /// The time of the last change, by the cloud's clock.
     public var modifiedAt: Timestamp?
-
-    package init(reference: ObjectReference, createdAt: Timestamp? = nil, modifiedAt: Timestamp? = nil) {
-        (self.reference, self.createdAt, self.modifiedAt) = (reference, createdAt, modifiedAt)
-    }
 }
 
 /// The bytes of an object's body, such as an image.
@@ -18,8 +14,6 @@ public struct ObjectBody: Sendable, Hashable {
     public var bytes: [UInt8]
     /// The media type that the writer set. `nil` if the cloud did not send it.
     public var mediaType: String?
-
-    package init(bytes: [UInt8], mediaType: String?) { (self.bytes, self.mediaType) = (bytes, mediaType) }
 }
 
 extension StoredObject {

@@ -28,16 +28,10 @@ public struct KiiThing: Sendable, Hashable {
     public var createdAt: Timestamp?
     /// Further fields, Kii's (such as `_vendor`) and the app's own: a JSON object.
     public var fields: JSONValue
+}
 
+extension KiiThing {
     private static let namedFields: Set<String> = ["_thingID", "_vendorThingID", "_thingType", "_created"]
-
-    package init(
-        thingID: String, vendorThingID: String, thingType: String? = nil, createdAt: Timestamp? = nil,
-        fields: JSONValue = [:]
-    ) {
-        (self.thingID, self.vendorThingID, self.thingType) = (thingID, vendorThingID, thingType)
-        (self.createdAt, self.fields) = (createdAt, fields)
-    }
 
     init(_ fields: KiiFields) throws(KiiResponseError) {
         self.thingID = try fields.string("_thingID")

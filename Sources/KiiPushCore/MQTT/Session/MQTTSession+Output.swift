@@ -24,29 +24,19 @@ extension MQTTSession {
         /// Compare the UTF-8: topics that are equal as Swift strings can differ in MQTT.
         package var topic: String
         package var payload: [UInt8]
-        package var qos: QoS
+        package var qos = QoS.atMostOnce
         /// DUP: the broker has sent this packet before. This client may not have received the earlier packet.
-        package var duplicate: Bool
+        package var duplicate = false
         /// Whether the broker has sent this packet identifier at QoS 2 before, without a PUBREL since. With equal
         /// bytes, this is the same message ([MQTT-4.3.3-2]).
-        package var isUnreleased: Bool
-        package var retain: Bool
+        package var isUnreleased = false
+        package var retain = false
         /// `nil` at QoS 0.
         package var packetID: UInt16?
         /// The caller acknowledges the message with this number; `nil` at QoS 0. Never reused.
         package var ticket: UInt64?
         /// The full length of the payload in bytes, if the session cut it; otherwise `nil`.
         package var truncatedLength: Int?
-
-        package init(
-            topic: String, payload: [UInt8], qos: QoS = .atMostOnce, duplicate: Bool = false,
-            isUnreleased: Bool = false, retain: Bool = false, packetID: UInt16? = nil, ticket: UInt64? = nil,
-            truncatedLength: Int? = nil
-        ) {
-            (self.topic, self.payload, self.qos, self.retain) = (topic, payload, qos, retain)
-            (self.duplicate, self.isUnreleased) = (duplicate, isUnreleased)
-            (self.packetID, self.ticket, self.truncatedLength) = (packetID, ticket, truncatedLength)
-        }
     }
 
     package enum Event: Sendable, Hashable {

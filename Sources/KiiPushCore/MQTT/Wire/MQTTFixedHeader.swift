@@ -7,12 +7,6 @@ package struct MQTTFixedHeader: Sendable, Hashable {
     package var flags: UInt8
     package var remainingLength: Int
 
-    package init(type: MQTTPacketType, flags: UInt8, remainingLength: Int) {
-        self.type = type
-        self.flags = flags
-        self.remainingLength = remainingLength
-    }
-
     /// Reads a header and moves `position` behind it. Returns `nil`, with `position` unchanged, if bytes are missing.
     /// Checks the first byte as soon as it arrives. Accepts a length in more bytes than needed: only MQTT 5 forbids
     /// that.

@@ -1,7 +1,8 @@
 import Contract
-import KiiPushCore
 import TestSupport
 import Testing
+
+@testable import KiiPushCore
 
 private let create = "createInstallation(deviceType:isDevelopment:registrationID:owner:members:)"
 

@@ -1,7 +1,8 @@
 import Contract
-import KiiPushCore
 import TestSupport
 import Testing
+
+@testable import KiiPushCore
 
 private func moment(_ milliseconds: Int64) -> Timestamp { Timestamp(millisecondsSinceEpoch: milliseconds) }
 
