@@ -26,7 +26,10 @@ package enum TrustedFile {
     /// Resolves links. Requires that only this user or root can replace each name on the way. Returns `nil` if the
     /// file does not exist.
     private static func followed(_ path: String) throws(FileError) -> String? {
-        var here = path.hasPrefix("/") ? "" : try TrustedFile.workingDirectory(for: path)
+        guard let start = path.hasPrefix("/") ? "/" : Directory.resolved(".") else {
+            throw .system(path: path, operation: "open", code: errno)
+        }
+        var here = start == "/" ? "" : start
         var names = Array(path.split(separator: "/").reversed())
         var links = 0
         while let name = names.popLast() {
@@ -55,13 +58,6 @@ package enum TrustedFile {
             names += target.split(separator: "/").reversed()
         }
         return here.isEmpty ? "/" : here
-    }
-
-    private static func workingDirectory(for path: String) throws(FileError) -> String {
-        guard let directory = getcwd(nil, 0) else { throw .system(path: path, operation: "open", code: errno) }
-        defer { free(directory) }
-        let text = String(cString: directory)
-        return text == "/" ? "" : text
     }
 
     private static func target(of link: String) throws(FileError) -> String {
