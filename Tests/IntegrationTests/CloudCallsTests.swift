@@ -122,7 +122,7 @@ import Testing
             let unknown = await #expect(throws: KiiError.self) {
                 try await client.session(token).onboardThing(thingID: "th.none", password: "pass", owner: owner)
             }
-            #expect(unknown?.errorCode == KiiErrorCode.thingNotFound)
+            #expect(unknown?.errorCode == "THING_NOT_FOUND")
         }
     }
 }

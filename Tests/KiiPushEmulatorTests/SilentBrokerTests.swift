@@ -73,7 +73,7 @@ import Testing
                     _ = try await kii.session(admin).send(PushMessage(data: ["n": 1]), to: .user(receiver.userID))
                 }
             }
-            #expect(error?.errorCode == KiiErrorCode.temporaryUnavailableError)
+            #expect(error?.errorCode == "TEMPORARY_UNAVAILABLE_ERROR")
             #expect(error?.retryAfter == nil)
             let messages = try await client.control("GET", "messages").json["messages"]?.array
             // `withImpatientEmulator` sent the first message.

@@ -54,32 +54,32 @@ extension KiiError: CustomStringConvertible {
 
     private static func advice(for code: String) -> String? {
         switch code {
-        case KiiErrorCode.unauthorized:
+        case "UNAUTHORIZED":
             "the token is not valid or lacks the right, or the app key is wrong; sign in again, or as somebody who has the "
                 + "right, or check the app ID and key"
-        case KiiErrorCode.invalidGrant, KiiErrorCode.authenticationFailed, KiiErrorCode.wrongPassword:
+        case "invalid_grant", "AUTHENTICATION_FAILED", "WRONG_PASSWORD":
             "check the name and the password"
-        case KiiErrorCode.invalidClient: "check the client ID and the client secret"
-        case KiiErrorCode.userDisabled, KiiErrorCode.thingDisabled, KiiErrorCode.appDisabled:
+        case "invalid_client": "check the client ID and the client secret"
+        case "USER_DISABLED", "THING_DISABLED", "APP_DISABLED":
             "it has been disabled; have it enabled by its administrator"
-        case KiiErrorCode.wrongToken: "the token is no longer valid; sign in again"
-        case KiiErrorCode.wrongRefreshToken: "a refresh token works once; sign in again with name and password"
-        case KiiErrorCode.appNotFound: "check the app ID and the site: an app lives at one site only"
-        case KiiErrorCode.userNotFound, KiiErrorCode.thingNotFound, KiiErrorCode.groupNotFound: "check the ID"
-        case KiiErrorCode.topicNotFound: "create the topic first, or check its ID and scope"
-        case KiiErrorCode.bucketNotFound, KiiErrorCode.filterNotFound:
+        case "WRONG_TOKEN": "the token is no longer valid; sign in again"
+        case "WRONG_REFRESH_TOKEN": "a refresh token works once; sign in again with name and password"
+        case "APP_NOT_FOUND": "check the app ID and the site: an app lives at one site only"
+        case "USER_NOT_FOUND", "THING_NOT_FOUND", "GROUP_NOT_FOUND": "check the ID"
+        case "TOPIC_NOT_FOUND": "create the topic first, or check its ID and scope"
+        case "BUCKET_NOT_FOUND", "FILTER_NOT_FOUND":
             "put an object into the bucket first, or check its ID and scope"
-        case KiiErrorCode.objectNotFound: "check the object's ID"
-        case KiiErrorCode.pushSubscriptionNotFound: "subscribe first"
-        case KiiErrorCode.installationNotFound: "create the installation again"
-        case KiiErrorCode.mqttEndpointNotFound: "check that the installation is one for MQTT, or create it again"
-        case KiiErrorCode.mqttEndpointNotReady: "it is still being made; ask again shortly"
-        case KiiErrorCode.gcmKeyNotFound, KiiErrorCode.apnsKeyNotFound, KiiErrorCode.jpushKeyNotFound:
+        case "OBJECT_NOT_FOUND": "check the object's ID"
+        case "PUSH_SUBSCRIPTION_NOT_FOUND": "subscribe first"
+        case "INSTALLATION_NOT_FOUND": "create the installation again"
+        case "MQTT_ENDPOINT_NOT_FOUND": "check that the installation is one for MQTT, or create it again"
+        case "MQTT_ENDPOINT_NOT_READY": "it is still being made; ask again shortly"
+        case "GCMKEY_NOT_FOUND", "APNSKEY_NOT_FOUND", "JPUSHKEY_NOT_FOUND":
             "give the app its key for this network in the developer portal, or leave the network out"
-        case KiiErrorCode.userAlreadyExists, KiiErrorCode.thingAlreadyExists: "sign in to it, or choose another name"
-        case KiiErrorCode.pushSubscriptionAlreadyExists: "nothing needs to be done"
-        case KiiErrorCode.lockFailed, KiiErrorCode.queryTimeout, KiiErrorCode.resourceTemporarilyUnavailable,
-            KiiErrorCode.temporaryUnavailableError:
+        case "USER_ALREADY_EXISTS", "THING_ALREADY_EXISTS": "sign in to it, or choose another name"
+        case "PUSH_SUBSCRIPTION_ALREADY_EXISTS": "nothing needs to be done"
+        case "LOCK_FAILED", "QUERY_TIMEOUT", "RESOURCE_TEMPORARILY_UNAVAILABLE",
+            "TEMPORARY_UNAVAILABLE_ERROR":
             "try again shortly"
         default: nil
         }

@@ -1,4 +1,4 @@
-/// Kii's error codes that the library distinguishes.
+/// Kii's error codes on which the library acts.
 package enum KiiErrorCode {
     /// 401: the principal lacks the right, or the token is not valid.
     package static let unauthorized = "UNAUTHORIZED"
@@ -6,8 +6,6 @@ package enum KiiErrorCode {
     package static let invalidGrant = "invalid_grant"
     /// 400: no such client ID, or the client secret is wrong.
     package static let invalidClient = "invalid_client"
-    /// 401: no such user, or the password is wrong.
-    package static let authenticationFailed = "AUTHENTICATION_FAILED"
     /// 401: the password is wrong.
     package static let wrongPassword = "WRONG_PASSWORD"
     /// 401: the user has been disabled.
@@ -23,16 +21,8 @@ package enum KiiErrorCode {
 
     /// 404: no app has this ID at this site.
     package static let appNotFound = "APP_NOT_FOUND"
-    /// 404: there is no such user.
-    package static let userNotFound = "USER_NOT_FOUND"
-    /// 404: there is no such thing.
-    package static let thingNotFound = "THING_NOT_FOUND"
-    /// 404: there is no such group.
-    package static let groupNotFound = "GROUP_NOT_FOUND"
     /// 404: there is no such bucket.
     package static let bucketNotFound = "BUCKET_NOT_FOUND"
-    /// 404: there is no such object.
-    package static let objectNotFound = "OBJECT_NOT_FOUND"
     /// 404: the bucket has no such filter, or there is no such bucket.
     package static let filterNotFound = "FILTER_NOT_FOUND"
     /// 404: there is no such topic.
@@ -41,16 +31,8 @@ package enum KiiErrorCode {
     package static let pushSubscriptionNotFound = "PUSH_SUBSCRIPTION_NOT_FOUND"
     /// 404: there is no such installation.
     package static let installationNotFound = "INSTALLATION_NOT_FOUND"
-    /// 404: the installation has no MQTT endpoint.
-    package static let mqttEndpointNotFound = "MQTT_ENDPOINT_NOT_FOUND"
     /// 404: there is no such access control entry.
     package static let aclNotFound = "ACL_NOT_FOUND"
-    /// 404: the app has no GCM key.
-    package static let gcmKeyNotFound = "GCMKEY_NOT_FOUND"
-    /// 404: the app has no APNs key.
-    package static let apnsKeyNotFound = "APNSKEY_NOT_FOUND"
-    /// 404: the app has no JPush key.
-    package static let jpushKeyNotFound = "JPUSHKEY_NOT_FOUND"
 
     /// 409: a user has this name, address or number already.
     package static let userAlreadyExists = "USER_ALREADY_EXISTS"
@@ -65,12 +47,4 @@ package enum KiiErrorCode {
 
     /// 503: the cloud is still making the installation's MQTT endpoint.
     package static let mqttEndpointNotReady = "MQTT_ENDPOINT_NOT_READY"
-    /// 503: something is locked.
-    package static let lockFailed = "LOCK_FAILED"
-    /// 503: a query took too long.
-    package static let queryTimeout = "QUERY_TIMEOUT"
-    /// 503: a resource is not available for the moment.
-    package static let resourceTemporarilyUnavailable = "RESOURCE_TEMPORARILY_UNAVAILABLE"
-    /// 503: the cloud is not available for the moment.
-    package static let temporaryUnavailableError = "TEMPORARY_UNAVAILABLE_ERROR"
 }
