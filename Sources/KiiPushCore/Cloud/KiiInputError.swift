@@ -31,12 +31,8 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
         (self.field, self.pointer, self.rule) = (field, pointer, rule)
     }
 
-    static func refuseEmpty(_ text: String, _ field: Field, rule: String = "not empty") throws(KiiInputError) {
-        if text.isEmpty { throw KiiInputError(field, rule: rule) }
-    }
-
     static func require(_ text: String, _ field: Field) throws(KiiInputError) {
-        try self.refuseEmpty(text, field, rule: "present and not empty")
+        if text.isEmpty { throw KiiInputError(field, rule: "present and not empty") }
     }
 
     /// One line: the name of the refused value, and the rule.

@@ -14,7 +14,7 @@ package struct KiiPath: Sendable {
     }
 
     func appending(_ kind: String, _ value: String, as field: KiiInputError.Field) throws(KiiInputError) -> KiiPath {
-        try KiiInputError.refuseEmpty(value, field)
+        try KiiInputError.require(value, field)
         return self.appending(kind + value, as: field)
     }
 

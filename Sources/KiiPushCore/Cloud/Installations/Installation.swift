@@ -52,7 +52,7 @@ public enum InstallationReference: Sendable, Hashable {
         switch self {
         case .id(let id): return KiiPath("installations").appending(id, as: .installationID)
         case .registration(let type, let id):
-            try KiiInputError.refuseEmpty(id, .installationRegistrationID)
+            try KiiInputError.require(id, .installationRegistrationID)
             return KiiPath("installations").appending("\(type.rawValue):\(id)", as: .installationRegistrationID)
         }
     }

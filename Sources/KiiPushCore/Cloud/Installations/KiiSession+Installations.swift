@@ -59,7 +59,7 @@ extension KiiSession {
     public func installations(of owner: Principal?) -> KiiList<Installation> {
         KiiList(self) {
             // With an empty ID the cloud would list everybody's installations.
-            if let owner { try KiiInputError.refuseEmpty(owner.id, owner.field) }
+            if let owner { try KiiInputError.require(owner.id, owner.field) }
             var call = KiiCall.reading(KiiPath("installations")) { fields throws(KiiResponseError) in
                 try KiiPage(fields, "installations", Installation.init)
             }

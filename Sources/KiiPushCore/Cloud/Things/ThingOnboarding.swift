@@ -11,7 +11,7 @@ public enum ThingOwner: Sendable, Hashable {
             case .user(let id): ("user", id, .userID)
             case .group(let id): ("group", id, .groupID)
             }
-        try KiiInputError.refuseEmpty(id, field)
+        try KiiInputError.require(id, field)
         return [("owner", JSONValue("\(kind):\(id)"))]
     }
 }
@@ -103,7 +103,7 @@ extension KiiSession {
     /// - Throws: ``KiiError`` with `THING_NOT_FOUND`.
     public func onboardThing(thingID: String, password: Secret, owner: ThingOwner) async throws -> OnboardedThing {
         let members = try owner.onboarding()
-        try KiiInputError.refuseEmpty(thingID, .thingID)
+        try KiiInputError.require(thingID, .thingID)
         return try await self.perform(
             .onboarding("OnboardingWithThingIDByOwner", members + [("thingID", JSONValue(thingID))], password))
     }

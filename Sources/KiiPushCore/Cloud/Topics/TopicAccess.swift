@@ -61,9 +61,9 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
     /// ``KiiPath`` cannot detect an empty ID after a prefix such as `UserID:`.
     func validate() throws(KiiInputError) {
         switch self {
-        case .user(let id): try KiiInputError.refuseEmpty(id, .userID)
-        case .group(let id): try KiiInputError.refuseEmpty(id, .groupID)
-        case .thing(let id): try KiiInputError.refuseEmpty(id, .thingID)
+        case .user(let id): try KiiInputError.require(id, .userID)
+        case .group(let id): try KiiInputError.require(id, .groupID)
+        case .thing(let id): try KiiInputError.require(id, .thingID)
         case .anyAuthenticatedUser, .anonymousUser: return
         }
     }
