@@ -22,8 +22,6 @@ extension EventLoop {
         /// connects directly. Environment variables such as `http_proxy` have no effect.
         package var proxy: String?
         package var userAgent = UserAgent.ofLibrary
-        /// The largest response body in bytes, after decompression. Default 4 MiB.
-        package var maximumBodyBytes = 4 << 20
         /// The approximate limit in bytes for reading one stream in one turn. Default 1 MiB.
         package var drainBytes: Int
         /// The time limit for name lookup, connecting, proxy and TLS handshake together. Default 10 s.

@@ -2,11 +2,13 @@ import CCurl
 import Synchronization
 
 final class Transfer {
+    /// The largest response body, after decompression.
+    private static let maximumBodyBytes = 4 << 20
+
     let easy: CurlEasy
     let ticket: TransferTicket
     let continuation: TransferTicket.Continuation
     var timer: TimerID?
-    private let maximumBodyBytes: Int
     private var head = ResponseHead()
     private var body: [UInt8] = []
     private var fieldList: UnsafeMutablePointer<curl_slist>?
@@ -41,13 +43,11 @@ final class Transfer {
     }
 
     init(
-        _ request: HTTPRequest, ticket: TransferTicket, continuation: TransferTicket.Continuation, easy: CurlEasy,
-        maximumBodyBytes: Int
+        _ request: HTTPRequest, ticket: TransferTicket, continuation: TransferTicket.Continuation, easy: CurlEasy
     ) throws(TransportError) {
         self.easy = easy
         self.ticket = ticket
         self.continuation = continuation
-        self.maximumBodyBytes = maximumBodyBytes
         self.isPlainGet = request.method == "GET" && request.body == nil
         self.isHeadEnough = request.bodyPatience != nil
         try request.validate()
@@ -172,8 +172,8 @@ final class Transfer {
 
     private func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard !self.isHeadEnough else { return true }
-        guard bytes.count <= self.maximumBodyBytes - self.body.count else {
-            return self.refuse("the response is larger than \(self.maximumBodyBytes) bytes")
+        guard bytes.count <= Transfer.maximumBodyBytes - self.body.count else {
+            return self.refuse("the response is larger than \(Transfer.maximumBodyBytes) bytes")
         }
         self.body.append(contentsOf: bytes)
         return true

@@ -9,7 +9,6 @@ final class TransferSet {
     private let multi: EventedMulti
     private let options: ConnectionOptions
     private let timers: TimerHeap
-    private let maximumBodyBytes: Int
     private var running: [ObjectIdentifier: Transfer] = [:]
     private var spare: [CurlEasy] = []
 
@@ -19,7 +18,6 @@ final class TransferSet {
         self.multi = try EventedMulti(sockets: sockets)
         self.options = options
         self.timers = timers
-        self.maximumBodyBytes = configuration.maximumBodyBytes
         try self.multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
         // libcurl's default depends on the number of running transfers, and would close the connections of a burst.
         try self.multi.set(CURLMOPT_MAXCONNECTS, configuration.maximumConnectionsPerHost)
@@ -30,8 +28,7 @@ final class TransferSet {
         do {
             let easy = try self.spare.popLast() ?? self.freshHandle()
             self.options.trustChanges(easy, usesTLS: !request.url.hasPrefix("http:"))
-            let transfer = try Transfer(
-                request, ticket: ticket, continuation: continuation, easy: easy, maximumBodyBytes: self.maximumBodyBytes)
+            let transfer = try Transfer(request, ticket: ticket, continuation: continuation, easy: easy)
             try self.multi.add(transfer.easy)
             // libcurl does not check the time of a transfer that waits for a connection, so a timer does.
             transfer.timer = self.schedule(ticket, after: request.timeout + TransferSet.grace)

@@ -1,7 +1,7 @@
 extension JSONValue {
     /// The most levels of arrays and objects. The scanner keeps one bit for each level in a `UInt64`.
     package static let maximumDepth = 64
-    /// The largest document, in bytes; also the default limit of HTTP bodies.
+    /// The largest document, in bytes; also the limit of HTTP bodies.
     package static let maximumBytes = 4_194_304
 
     /// Parses a document of at most 4 MiB and 64 levels. Checks the whole document, but makes no Swift values yet.
