@@ -1,10 +1,7 @@
 /// The path to a value (RFC 6901), such as `/aps/alert/loc-args/0`. Its steps compare scalar by scalar (section 4).
 package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
-    private(set) var steps: [ExactString]
-    package var tokens: [String] {
-        get { self.steps.map(\.text) }
-        set { self.steps = newValue.map(ExactString.init) }
-    }
+    private var steps: [ExactString]
+    package var tokens: [String] { self.steps.map(\.text) }
 
     package init(tokens: [String] = []) { self.steps = tokens.map(ExactString.init) }
 

@@ -8,10 +8,9 @@ package struct WebSocketInvitation: Sendable {
         case refused(answer: [UInt8])
     }
 
-    private let path: String
     private var head = HandshakeHead()
 
-    package init(path: String = WebSocketUpgrade.path) { self.path = path }
+    package init() {}
 
     /// Returns `nil` while the request is incomplete.
     package mutating func read(_ bytes: UnsafeRawBufferPointer) -> Outcome? {
@@ -23,8 +22,8 @@ package struct WebSocketInvitation: Sendable {
         let words = self.head.startLine
         guard words.count == 3, words[2] == "HTTP/1.1" else { return Self.refusal(400, "This is not HTTP/1.1.") }
         guard words[0] == "GET" else { return Self.refusal(405, "A WebSocket begins with GET.") }
-        guard words[1].prefix(while: { $0 != "?" }) == self.path else {
-            return Self.refusal(404, "MQTT over WebSocket is at \(self.path).")
+        guard words[1].prefix(while: { $0 != "?" }) == WebSocketUpgrade.path else {
+            return Self.refusal(404, "MQTT over WebSocket is at \(WebSocketUpgrade.path).")
         }
         let fields = self.head.fields()
         guard fields.list("Host").count == 1 else { return Self.refusal(400, "The request has to name one Host.") }

@@ -10,10 +10,7 @@ package struct WebSocketUpgrade: Sendable {
     /// - Parameters:
     ///   - host: an IPv6 address has no brackets.
     ///   - key: 16 random bytes.
-    package init(
-        host: String, port: UInt16, usesTLS: Bool, path: String = WebSocketUpgrade.path, key: [UInt8],
-        fields: [HTTPField] = []
-    ) {
+    package init(host: String, port: UInt16, usesTLS: Bool, key: [UInt8], fields: [HTTPField] = []) {
         let key = Base64.encode(key)
         let name = host.contains(":") ? "[\(host)]" : host
         let isDefault = port == (usesTLS ? 443 : 80)
@@ -24,7 +21,7 @@ package struct WebSocketUpgrade: Sendable {
                 HTTPField("Sec-WebSocket-Version", "13"),
                 HTTPField("Sec-WebSocket-Protocol", WebSocketWords.subprotocol),
             ] + fields
-        let lines = ["GET \(path) HTTP/1.1"] + all.map { "\($0.name): \($0.value)" }
+        let lines = ["GET \(WebSocketUpgrade.path) HTTP/1.1"] + all.map { "\($0.name): \($0.value)" }
         self.request = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
         self.accept = WebSocketWords.accept(key)
     }
