@@ -1,6 +1,7 @@
 struct KiiPage<Element: Sendable>: Sendable {
     let elements: [Element]
     let paginationKey: String?
+    private let fields: KiiFields
 
     init(
         _ fields: KiiFields, _ key: String, _ read: (KiiFields) throws(KiiResponseError) -> Element
@@ -10,6 +11,11 @@ struct KiiPage<Element: Sendable>: Sendable {
         self.elements = elements
         let next = try fields.optionalString("paginationKey")
         self.paginationKey = next == "" ? nil : next
+        self.fields = fields
+    }
+
+    var repetition: KiiResponseError {
+        self.fields.failure("leads back to a page that was read already", at: "paginationKey")
     }
 }
 
@@ -25,7 +31,6 @@ struct KiiPage<Element: Sendable>: Sendable {
 /// ``KiiResponseError`` if a page leads back to an earlier page. ``KiiClient`` lists the other errors.
 public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
     private let page: @Sendable (_ paginationKey: String?) async throws -> KiiPage<Element>
-    private let operation: @Sendable () throws -> KiiOperation
 
     /// - Source: `paginationKey` in Kii's lists, as a query parameter and in the answer
     init(_ session: KiiSession, _ call: @escaping @Sendable () throws -> KiiCall<KiiPage<Element>>) {
@@ -33,10 +38,6 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
             var next = try call()
             if let key { next.query.append(("paginationKey", key)) }
             return try await session.perform(next)
-        }
-        self.operation = {
-            let call = try call()
-            return KiiOperation(method: call.method, path: try call.encodedPath(in: session.client.app))
         }
     }
 
@@ -70,11 +71,7 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
                 try Task.checkCancellation()
                 let page = try await self.list.page(self.paginationKey)
                 if let next = page.paginationKey {
-                    guard self.keysRead.insert(next).inserted else {
-                        throw KiiResponseError(
-                            .other("leads back to a page that was read already"),
-                            at: JSONPointer(tokens: ["paginationKey"]), of: try self.list.operation())
-                    }
+                    guard self.keysRead.insert(next).inserted else { throw page.repetition }
                     self.paginationKey = next
                     self.isAtEnd = false
                 }

@@ -9,8 +9,7 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
     package var pointer: JSONPointer
 
     init(
-        _ rule: JSONMemberError.Rule, at pointer: JSONPointer = JSONPointer(), of operation: KiiOperation,
-        status: Int = 200
+        _ rule: JSONMemberError.Rule, at pointer: JSONPointer = JSONPointer(), of operation: KiiOperation, status: Int
     ) {
         self.operation = operation
         self.status = status
