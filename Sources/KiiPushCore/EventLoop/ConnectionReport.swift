@@ -37,12 +37,6 @@ extension CurlEasy {
         return String(cString: value)
     }
 
-    fileprivate func time(_ info: CURLINFO) -> Duration? {
-        var microseconds: curl_off_t = 0
-        guard ccurl_easy_get_offset(self.raw, info, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }
-        return .microseconds(Int64(microseconds))
-    }
-
     fileprivate func certificates() -> [ConnectionReport.Certificate] {
         var chain: UnsafeMutablePointer<curl_certinfo>?
         guard ccurl_easy_get_certificates(self.raw, &chain) == CURLE_OK, let chain, let lists = chain.pointee.certinfo

@@ -66,9 +66,10 @@ final class CurlEasy {
         return ccurl_easy_get_long(self.raw, info, &value) == CURLE_OK ? value : 0
     }
 
-    func microseconds(_ info: CURLINFO) -> Int {
-        var value: curl_off_t = 0
-        return ccurl_easy_get_offset(self.raw, info, &value) == CURLE_OK ? Int(value) : 0
+    func time(_ info: CURLINFO) -> Duration? {
+        var microseconds: curl_off_t = 0
+        guard ccurl_easy_get_offset(self.raw, info, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }
+        return .microseconds(Int64(microseconds))
     }
 
     func clearError() { self.errorBuffer.pointee = 0 }

@@ -92,16 +92,17 @@ final class Transfer {
         case 408:
             // HTTP/2 answers each request on its own stream, so the 408 answers this request.
             guard self.easy.integer(CURLINFO_HTTP_VERSION) <= CURL_HTTP_VERSION_1_1 else { return false }
-            let sent = self.easy.microseconds(CURLINFO_PRETRANSFER_TIME_T)
-            return self.easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) - sent < Transfer.idleReplyLimit
+            let sent = self.easy.time(CURLINFO_PRETRANSFER_TIME_T) ?? .zero
+            let answered = self.easy.time(CURLINFO_STARTTRANSFER_TIME_T) ?? .zero
+            return answered - sent < Transfer.idleReplyLimit
         case 421: return true
         default: return false
         }
     }
 
-    /// A 408 after this time, in microseconds, counts as the answer to the request. An HTTP gateway waits longer before
-    /// it sends 408 for a silent server.
-    private static let idleReplyLimit = 1_000_000
+    /// A 408 after this time counts as the answer to the request. An HTTP gateway waits longer before it sends 408 for
+    /// a silent server.
+    private static let idleReplyLimit = Duration.seconds(1)
 
     func restart() throws(TransportError) {
         self.head = ResponseHead()
