@@ -43,16 +43,7 @@ package final class FileDescriptor: Sendable {
         let number = csystem_memory_file()
         guard number >= 0 else { throw SystemError("a file in memory cannot be made") }
         let file = FileDescriptor(number)
-        var position = 0
-        while position < bytes.count {
-            // If memory is short, pwrite writes only a part, and the next call fails.
-            let count = bytes[position...].withUnsafeBytes { pwrite(number, $0.baseAddress, $0.count, off_t(position)) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                throw SystemError("a file in memory cannot be written", code: count < 0 ? errno : ENOSPC)
-            }
-            position += count
-        }
+        guard file.fill(with: bytes) else { throw SystemError("a file in memory cannot be written") }
         guard csystem_seal(number) == 0 else { throw SystemError("a file in memory cannot be sealed") }
         return file
     }
@@ -63,6 +54,26 @@ package final class FileDescriptor: Sendable {
             let count = Glibc.read(self.number, &buffer, buffer.count)
             if count >= 0 || errno != EINTR { return count }
         }
+    }
+
+    /// Writes all bytes to the beginning of a file, and leaves its offset there.
+    ///
+    /// - Returns: `false` with the reason in `errno`.
+    func fill(with bytes: [UInt8]) -> Bool {
+        var position = 0
+        while position < bytes.count {
+            // If room is short, pwrite writes only a part, and the next call fails.
+            let count = bytes[position...].withUnsafeBytes {
+                pwrite(self.number, $0.baseAddress, $0.count, off_t(position))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                if count == 0 { errno = ENOSPC }
+                return false
+            }
+            position += count
+        }
+        return true
     }
 
     package func makeNonBlocking() { _ = fcntl(self.number, F_SETFL, fcntl(self.number, F_GETFL) | O_NONBLOCK) }

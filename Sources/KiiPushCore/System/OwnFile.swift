@@ -75,23 +75,13 @@ package enum OwnFile {
             throw .system(path: path, operation: "create", code: errno)
         }
         do throws(FileError) {
-            try OwnFile.writeAll(bytes, to: file, path: path)
+            guard file.fill(with: bytes) else { throw .system(path: path, operation: "write", code: errno) }
             guard fchmod(file.number, mode) == 0 else { throw .system(path: path, operation: "chmod", code: errno) }
             if isDurable, fsync(file.number) != 0 { throw .system(path: path, operation: "fsync", code: errno) }
             guard rename(temporary, path) == 0 else { throw .system(path: path, operation: "rename", code: errno) }
         } catch {
             unlink(temporary)
             throw error
-        }
-    }
-
-    private static func writeAll(_ bytes: [UInt8], to file: FileDescriptor, path: String) throws(FileError) {
-        var written = 0
-        while written < bytes.count {
-            let count = bytes[written...].withUnsafeBytes { write(file.number, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .system(path: path, operation: "write", code: errno) }
-            written += count
         }
     }
 }
