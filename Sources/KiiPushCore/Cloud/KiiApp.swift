@@ -29,10 +29,6 @@ public struct KiiApp: Sendable, Hashable {
         self.thingIFBaseURL = thingIFBaseURL ?? KiiApp.thingIFBaseURL(beside: baseURL)
         self.allowsPlainHTTP = allowsPlainHTTP
     }
-
-    package init(appID: String, appKey: Secret, site: KiiSite) {
-        self.init(appID: appID, appKey: appKey, baseURL: site.baseURL)
-    }
 }
 
 extension KiiApp {

@@ -144,7 +144,7 @@ import Testing
     @Test func everySiteHasBothRoots() {
         for site in KiiSite.allCases {
             #expect(site.baseURL.hasSuffix(".kii.com/api"))
-            let app = KiiApp(appID: "a1", appKey: "k", site: site)
+            let app = KiiApp(appID: "a1", appKey: "k", baseURL: site.baseURL)
             #expect(app.thingIFBaseURL == site.baseURL.dropLast(3) + "thing-if")
         }
     }
