@@ -1,26 +1,17 @@
 extension PushMessage {
     /// The size limits of a message for each network, in bytes of JSON as delivered. `nil` disables the check.
     public struct SizeLimits: Sendable, Hashable {
-        package var mqtt: Int?
-        package var fcm: Int?
-        package var apns: Int?
-        package var jpush: Int?
+        private let limits: [Network: Int]
 
         /// Sets the limits in bytes. The defaults are Kii's documented limits. Kii documents none for JPush.
         ///
         /// - Source: Kii's reference of `push/messages`; for MQTT, Kii's guide for things
         public init(mqtt: Int? = 4096, fcm: Int? = 4096, apns: Int? = 2048, jpush: Int? = nil) {
-            (self.mqtt, self.fcm, self.apns, self.jpush) = (mqtt, fcm, apns, jpush)
+            let limits = [Network.mqtt: mqtt, .fcm: fcm, .apns: apns, .jpush: jpush]
+            self.limits = limits.compactMapValues { $0 }
         }
 
-        package subscript(network: Network) -> Int? {
-            switch network {
-            case .mqtt: self.mqtt
-            case .fcm: self.fcm
-            case .apns: self.apns
-            case .jpush: self.jpush
-            }
-        }
+        package subscript(network: Network) -> Int? { self.limits[network] }
     }
 
     /// The known part of the delivered message in bytes; `nil` if the message does not use the network. The cloud adds
