@@ -49,11 +49,6 @@ struct Liveness: Sendable {
         self.lastRequest = now
     }
 
-    mutating func connected(pingIsAwaited: Bool, now: MonotonicInstant) {
-        self.awaited = nil
-        if pingIsAwaited { self.awaitPong(now: now) }
-    }
-
     mutating func pingSent(now: MonotonicInstant) {
         self.lastRequest = now
         self.awaitPong(now: now)
@@ -65,8 +60,8 @@ struct Liveness: Sendable {
         self.expect(.pingresp, within: limit, now: now)
     }
 
-    mutating func pongReceived(pingIsAwaited: Bool, now: MonotonicInstant) {
-        guard self.awaited?.answer == .pingresp else { return }
+    mutating func answered(_ answer: MQTTPacketType, pingIsAwaited: Bool, now: MonotonicInstant) {
+        guard self.awaited?.answer == answer else { return }
         self.awaited = nil
         if pingIsAwaited { self.awaitPong(now: now) }
     }

@@ -202,7 +202,7 @@ package struct MQTTSession: Sendable {
         case .suback(let suback): try self.received(suback, now: now, into: &output)
         case .pingresp:
             if let ticket = self.proof.pongReceived() { output.events.append(.acknowledgementsProven(through: ticket)) }
-            self.liveness?.pongReceived(pingIsAwaited: self.proof.isAwaited, now: now)
+            self.liveness?.answered(.pingresp, pingIsAwaited: self.proof.isAwaited, now: now)
         case .pubrel(let packetID):
             if self.isBeginning { self.beganWithPubrel = true }
             self.unreleased.remove(packetID)
@@ -261,7 +261,7 @@ package struct MQTTSession: Sendable {
         }
         self.state = .connected
         self.expectsSession = true
-        self.liveness?.connected(pingIsAwaited: self.proof.isAwaited, now: now)
+        self.liveness?.answered(.suback, pingIsAwaited: self.proof.isAwaited, now: now)
         self.redeliveryDeadline = now + self.current.redeliveryWindow
         output.events.append(.connected(sessionPresent: sessionPresent, grantedQoS: grantedQoS))
     }
