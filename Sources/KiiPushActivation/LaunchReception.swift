@@ -127,7 +127,7 @@ private final class LaunchReception: Sendable {
         let answerBy = MonotonicInstant.now() + message.timeRemaining
         self.loop.submit { [self] in
             let (store, pipeline) = (self.store.value, self.pipeline.value)
-            let key = store.installation(id: message.installationID, of: nil)
+            let key = store.key(of: message.installationID)
             let isNew = self.hubs.withLock { hubs in hubs.updateValue(self.agent.hub, forKey: key) == nil }
             if isNew { pipeline.attach(installation: key, id: message.installationID, receiver: self.agent.receiver) }
             var stored = StoredMessage(

@@ -1,7 +1,7 @@
 import KiiPushCore
 
 /// The inbox of a process that an ``Activator`` started. The activator keeps the messages and gets the verdicts.
-final class LaunchStore: ImmediateStore {
+final class LaunchStore: Store {
     private let tell: @Sendable (ActivationAnswer) -> Void
     private var entries: [Int64: StoredMessage] = [:]
     private var installations: [String: Int64] = [:]
@@ -13,10 +13,13 @@ final class LaunchStore: ImmediateStore {
     var keepsDeadLetters: Bool { true }
     var pendingBytes: Int64 { 0 }
 
-    func installation(id: String, of owner: InboxOwner?) -> Int64 {
-        if let key = self.installations[id] { return key }
-        let key = Int64(self.installations.count + 1)
-        self.installations[id] = key
+    func installation(
+        id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>
+    ) { completion(.success(self.key(of: id))) }
+
+    func key(of installationID: String) -> Int64 {
+        let key = self.installations[installationID] ?? Int64(self.installations.count + 1)
+        self.installations[installationID] = key
         return key
     }
 

@@ -1,5 +1,5 @@
 /// Stores messages in an ``Inbox`` file. A committed turn survives the end of the process and a power cut.
-package final class FileStore: ImmediateStore {
+package final class FileStore: Store {
     let path: String
     let configuration: Inbox.Configuration
     /// `nil` while a damaged file waits for its replacement.
@@ -181,38 +181,50 @@ package final class FileStore: ImmediateStore {
 
     // MARK: - Calls outside a turn
 
+    private func answer<Answer>(_ body: (Inbox) throws(InboxError) -> Answer) -> Result<Answer, InboxError> {
+        Result { () throws(InboxError) in try self.use(body) }
+    }
+
     package func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
         try self.use { inbox throws(InboxError) in try inbox.pendingBytes(besides: installations) }
     }
 
-    package func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64 {
-        let key = try self.use { inbox throws(InboxError) -> Int64 in
-            if let key = try inbox.installation(id: id) {
-                guard let owner, try !inbox.isOwn(key, owner) else { return key }
-            }
-            return try inbox.transaction { transaction throws(InboxError) in
-                let key = try transaction.installation(id: id)
-                if let owner { try transaction.set(owner, of: key) }
+    package func installation(
+        id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>
+    ) {
+        completion(
+            self.answer { inbox throws(InboxError) in
+                let key = try Self.key(id, of: owner, in: inbox)
+                self.installations[key] = id
                 return key
-            }
-        }
-        self.installations[key] = id
-        return key
+            })
     }
 
-    package func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
-        try self.use { inbox throws(InboxError) in
-            // A call of `proven` or `doubt` counts before it is written. No message arrives before the first call of
-            // this function, so all rows are from earlier processes.
-            let noted = self.provenThrough[installation]
-            guard self.hasAsked.insert(installation).inserted, noted == nil else {
-                return try inbox.unproven(installation: installation, after: noted)
-            }
-            if self.earlierUnproven?.replacements != self.replacements {
-                self.earlierUnproven = (try inbox.unproven(), self.replacements)
-            }
-            return self.earlierUnproven?.rows.removeValue(forKey: installation) ?? []
+    private static func key(_ id: String, of owner: InboxOwner?, in inbox: Inbox) throws(InboxError) -> Int64 {
+        if let key = try inbox.installation(id: id) {
+            guard let owner, try !inbox.isOwn(key, owner) else { return key }
         }
+        return try inbox.transaction { transaction throws(InboxError) in
+            let key = try transaction.installation(id: id)
+            if let owner { try transaction.set(owner, of: key) }
+            return key
+        }
+    }
+
+    package func unproven(installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>) {
+        completion(
+            self.answer { inbox throws(InboxError) in
+                // A call of `proven` or `doubt` counts before it is written. No message arrives before the first call
+                // of this function, so all rows are from earlier processes.
+                let noted = self.provenThrough[installation]
+                guard self.hasAsked.insert(installation).inserted, noted == nil else {
+                    return try inbox.unproven(installation: installation, after: noted)
+                }
+                if self.earlierUnproven?.replacements != self.replacements {
+                    self.earlierUnproven = (try inbox.unproven(), self.replacements)
+                }
+                return self.earlierUnproven?.rows.removeValue(forKey: installation) ?? []
+            })
     }
 
     package func proven(installation: Int64, through sequence: Int64) { self.provenThrough[installation] = sequence }
@@ -220,72 +232,87 @@ package final class FileStore: ImmediateStore {
     package func acknowledged(_ sequence: Int64, at now: Timestamp) { self.acknowledgements.note(sequence, at: now) }
     package func calendarMoved(by shift: Duration) { self.calendarShift += shift }
 
-    package func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
-        try self.use { inbox throws(InboxError) in try inbox.deadLetterRecords(after: sequence, limit: limit) }
+    package func deadLetters(
+        after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[MessageRecord]>
+    ) {
+        completion(
+            self.answer { inbox throws(InboxError) in try inbox.deadLetterRecords(after: sequence, limit: limit) })
     }
 
-    package func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage]
-    {
-        try self.use { inbox throws(InboxError) in
-            try inbox.rows(.presented, installation: installation, after: sequence, limit: limit)
-        }
+    package func presented(
+        installation: Int64, after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[StoredMessage]>
+    ) {
+        completion(
+            self.answer { inbox throws(InboxError) in
+                try inbox.rows(.presented, installation: installation, after: sequence, limit: limit)
+            })
     }
 
-    package func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? {
-        try self.use { inbox throws(InboxError) in
-            guard let row = try inbox.row(sequence) else { return nil }
-            let isKnown = try inbox.installationID(row.installation) != nil
-            return MessageStanding(state: row.state, installation: row.installation, hasInstallation: isKnown)
-        }
+    package func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>) {
+        completion(
+            self.answer { inbox throws(InboxError) in
+                guard let row = try inbox.row(sequence) else { return nil }
+                let isKnown = try inbox.installationID(row.installation) != nil
+                return MessageStanding(state: row.state, installation: row.installation, hasInstallation: isKnown)
+            })
     }
 
-    package func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
-        let source = try self.use { inbox throws(InboxError) -> Int64? in
-            guard let row = try inbox.row(sequence) else { return nil }
-            let source = DecodedContent(row).source
-            try inbox.transaction { transaction throws(InboxError) in
-                _ = try transaction.requeue(sequence, source: source, at: now)
-            }
-            return source
-        }
-        self.retries += 1
-        return source
-    }
-
-    package func drop(_ sequence: Int64) throws(InboxError) {
-        try self.use { inbox throws(InboxError) in
-            _ = try inbox.transaction { transaction throws(InboxError) in try transaction.drop(sequence) }
-        }
-    }
-
-    package func takeOver(_ installation: Int64, besides isRunning: (Int64) -> Bool) throws(InboxError) -> [Adoption] {
-        try self.use { inbox throws(InboxError) -> [Adoption] in
-            var counts: [Int64: Int] = [:]
-            for former in try inbox.sameOwner(as: installation) where !isRunning(former) {
-                counts[former] = try inbox.openCount(of: former)
-            }
-            if !counts.isEmpty {
+    package func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>) {
+        completion(
+            self.answer { inbox throws(InboxError) in
+                guard let row = try inbox.row(sequence) else { return nil }
+                let source = DecodedContent(row).source
                 try inbox.transaction { transaction throws(InboxError) in
-                    for former in counts.keys { try transaction.adopt(former, by: installation) }
+                    _ = try transaction.requeue(sequence, source: source, at: now)
                 }
-            }
-            return try inbox.adopted(by: installation).map {
-                Adoption(key: $0.key, id: $0.id, messages: counts[$0.key] ?? 0)
-            }
-        }
+                self.retries += 1
+                return source
+            })
     }
 
-    package func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption? {
-        let adoption = try self.use { inbox throws(InboxError) -> Adoption? in
-            guard let former = try inbox.installation(id: formerID),
-                let installation = try inbox.installation(id: installationID)
-            else { return nil }
-            let count = try inbox.openCount(of: former)
-            try inbox.transaction { transaction throws(InboxError) in try transaction.adopt(former, by: installation) }
-            return Adoption(key: former, id: formerID, messages: count)
-        }
-        self.retries += 1
-        return adoption
+    package func drop(_ sequence: Int64, completion: @escaping StoreCompletion<Void>) {
+        completion(
+            self.answer { inbox throws(InboxError) in
+                _ = try inbox.transaction { transaction throws(InboxError) in try transaction.drop(sequence) }
+            })
+    }
+
+    package func takeOver(
+        _ installation: Int64, besides isRunning: @escaping (Int64) -> Bool,
+        completion: @escaping StoreCompletion<[Adoption]>
+    ) {
+        completion(
+            self.answer { inbox throws(InboxError) in
+                var counts: [Int64: Int] = [:]
+                for former in try inbox.sameOwner(as: installation) where !isRunning(former) {
+                    counts[former] = try inbox.openCount(of: former)
+                }
+                if !counts.isEmpty {
+                    try inbox.transaction { transaction throws(InboxError) in
+                        for former in counts.keys { try transaction.adopt(former, by: installation) }
+                    }
+                }
+                return try inbox.adopted(by: installation).map {
+                    Adoption(key: $0.key, id: $0.id, messages: counts[$0.key] ?? 0)
+                }
+            })
+    }
+
+    package func adopt(
+        _ formerID: String, by installationID: String, completion: @escaping StoreCompletion<Adoption?>
+    ) {
+        completion(
+            self.answer { inbox throws(InboxError) in
+                guard let former = try inbox.installation(id: formerID),
+                    let installation = try inbox.installation(id: installationID)
+                else { return nil }
+                let count = try inbox.openCount(of: former)
+                try inbox.transaction { transaction throws(InboxError) in
+                    try transaction.adopt(former, by: installation)
+                }
+                self.retries += 1
+                return Adoption(key: former, id: formerID, messages: count)
+            })
     }
 }
 

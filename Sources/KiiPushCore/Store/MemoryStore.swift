@@ -1,6 +1,6 @@
 /// A store without a file. The agent acknowledges a message when it is done, dead or shown in a notification, so the
 /// broker keeps the message until then. This store keeps no dead letters.
-final class MemoryStore: ImmediateStore {
+final class MemoryStore: Store {
     private final class Entry {
         var message: StoredMessage
         var retryAt: MonotonicInstant?
@@ -53,11 +53,12 @@ final class MemoryStore: ImmediateStore {
         return ledger
     }
 
-    func installation(id: String, of owner: InboxOwner?) -> Int64 {
-        if let key = self.installations[id] { return key }
-        let key = Int64(self.installations.count + 1)
+    func installation(
+        id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>
+    ) {
+        let key = self.installations[id] ?? Int64(self.installations.count + 1)
         self.installations[id] = key
-        return key
+        completion(.success(key))
     }
 
     func pendingBytes(besides installations: Set<Int64>) -> Int64 {
@@ -68,14 +69,14 @@ final class MemoryStore: ImmediateStore {
         return sum
     }
 
-    func unproven(installation: Int64) -> [UnprovenRow] {
+    func unproven(installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>) {
         var rows = self.finals.unproven(installation: installation)
         self.entries.forEach { sequence, entry in
             guard entry.message.installation == installation, let packetID = entry.message.packetID else { return }
             rows.append(UnprovenRow(sequence: sequence, packetID: packetID))
         }
         let watermark = self.finals.watermarks[installation] ?? 0
-        return rows.filter { $0.sequence > watermark }.sorted { $0.sequence < $1.sequence }
+        completion(.success(rows.filter { $0.sequence > watermark }.sorted { $0.sequence < $1.sequence }))
     }
 
     func doubt(installation: Int64, through sequence: Int64) { self.finals.watermarks[installation] = sequence }
@@ -92,13 +93,15 @@ final class MemoryStore: ImmediateStore {
         }
     }
 
-    func presented(installation: Int64, after sequence: Int64, limit: Int) -> [StoredMessage] {
+    func presented(
+        installation: Int64, after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[StoredMessage]>
+    ) {
         var presented: [StoredMessage] = []
         self.entries.forEach { number, entry in
             guard !entry.isPending, entry.message.installation == installation, number > sequence else { return }
             presented.append(entry.message)
         }
-        return Array(presented.sorted { $0.sequence < $1.sequence }.prefix(limit))
+        completion(.success(Array(presented.sorted { $0.sequence < $1.sequence }.prefix(limit))))
     }
 
     // MARK: - Turns

@@ -21,6 +21,8 @@ package protocol Store: AnyObject {
     var commitsWork: Bool { get }
     /// Notices of damaged files that no agent has reported yet, also of earlier processes.
     var notices: [InboxNotice] { get }
+    /// Empty in a store across a network: use ``ledger(completion:)``.
+    var ledger: MessageLedger { get }
 
     /// Writes a turn in one transaction, and answers its claims. One commit is under way at a time.
     func commit(_ turn: Turn, completion: @escaping StoreCompletion<TurnOutcome>)
@@ -66,6 +68,7 @@ package protocol Store: AnyObject {
     func adopt(_ formerID: String, by installationID: String, completion: @escaping StoreCompletion<Adoption?>)
 }
 
+/// The defaults for a store whose messages end with its process.
 extension Store {
     package var keepsDeadLetters: Bool { self.isDurable }
     package var hasMoreToWrite: Bool { false }
@@ -75,6 +78,7 @@ extension Store {
     package var backlogRevision: Int { 0 }
     package var commitsWork: Bool { false }
     package var notices: [InboxNotice] { [] }
+    package var ledger: MessageLedger { MessageLedger() }
     package func makeRoom() -> Int? { nil }
     package func settle() {}
     package func close() {}
@@ -85,6 +89,31 @@ extension Store {
     package func acknowledged(_ sequence: Int64, at now: Timestamp) {}
     package func removeNotices() {}
     package func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 { 0 }
+
+    package func ledger(completion: @escaping StoreCompletion<MessageLedger>) { completion(.success(self.ledger)) }
+    package func unproven(installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>) {
+        completion(.success([]))
+    }
+    package func deadLetters(
+        after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[MessageRecord]>
+    ) { completion(.success([])) }
+    package func presented(
+        installation: Int64, after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[StoredMessage]>
+    ) { completion(.success([])) }
+    package func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>) {
+        completion(.success(nil))
+    }
+    package func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>) {
+        completion(.success(nil))
+    }
+    package func drop(_ sequence: Int64, completion: @escaping StoreCompletion<Void>) { completion(.success(())) }
+    package func takeOver(
+        _ installation: Int64, besides isRunning: @escaping (Int64) -> Bool,
+        completion: @escaping StoreCompletion<[Adoption]>
+    ) { completion(.success([])) }
+    package func adopt(
+        _ formerID: String, by installationID: String, completion: @escaping StoreCompletion<Adoption?>
+    ) { completion(.success(nil)) }
 }
 
 package struct MessageStanding: Sendable {

@@ -32,7 +32,7 @@ final class HeldStore: Store {
 
     var isDurable: Bool { self.store.isDurable }
     var pendingBytes: Int64 { self.store.pendingBytes }
-    var ledger: MessageLedger { (self.store as? any ImmediateStore)?.ledger ?? MessageLedger() }
+    var ledger: MessageLedger { self.store.ledger }
 
     func ledger(completion: @escaping StoreCompletion<MessageLedger>) {
         self.pass { self.store.ledger(completion: completion) }

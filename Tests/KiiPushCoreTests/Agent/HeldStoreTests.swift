@@ -14,7 +14,7 @@ import Testing
         init(_ directory: String) throws {
             let file = try FileStore(
                 path: directory + "/inbox.db", configuration: Inbox.Configuration(), longestDelay: .seconds(1800))
-            _ = try file.installation(id: "installation-1", of: nil)
+            file.installation(id: "installation-1", of: nil, agent: "agent") { _ in }
             self.store = HeldStore(file)
             self.line = TestPipeline(self.store, on: self.loop) { _ in nil }
             self.line.receive(on: self.link, ticket: 1)

@@ -123,8 +123,8 @@ final class TestPipeline {
     }
 }
 
-final class FlakyStore: ImmediateStore {
-    private let store: any ImmediateStore
+final class FlakyStore: Store {
+    private let store: any Store
     var failures: [InboxError] = []
     var removable: Int?
     var takesNoArrivals = false
@@ -133,7 +133,7 @@ final class FlakyStore: ImmediateStore {
     private(set) var noted: [Int64] = []
     private(set) var commits = 0
 
-    init(_ store: any ImmediateStore) { self.store = store }
+    init(_ store: any Store) { self.store = store }
 
     var isDurable: Bool { self.store.isDurable }
     var pendingBytes: Int64 { self.store.pendingBytes }
@@ -159,17 +159,19 @@ final class FlakyStore: ImmediateStore {
 
     // MARK: - Decisions
 
-    func standing(of sequence: Int64) -> MessageStanding? {
-        MessageStanding(state: .inHand, installation: 1, hasInstallation: true)
+    func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>) {
+        completion(.success(MessageStanding(state: .inHand, installation: 1, hasInstallation: true)))
     }
 
-    func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
-        throw InboxError(.full, step: "testing")
+    func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>) {
+        completion(.failure(InboxError(.full, step: "testing")))
     }
 
-    func drop(_ sequence: Int64) throws(InboxError) { throw InboxError(.full, step: "testing") }
-
-    func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64 {
-        try self.store.installation(id: id, of: owner)
+    func drop(_ sequence: Int64, completion: @escaping StoreCompletion<Void>) {
+        completion(.failure(InboxError(.full, step: "testing")))
     }
+
+    func installation(
+        id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>
+    ) { self.store.installation(id: id, of: owner, agent: agent, completion: completion) }
 }

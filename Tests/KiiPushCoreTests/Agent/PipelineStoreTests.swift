@@ -97,7 +97,7 @@ import Testing
         try withTemporaryDirectory { directory in
             let loop = ManualLoop()
             let store = try Self.store(directory)
-            _ = try store.installation(id: "installation", of: nil)
+            store.installation(id: "installation", of: nil, agent: "agent") { _ in }
             let line = TestPipeline(store, on: loop) { _ in nil }
             let link = TestLink()
             link.candidate.withLock { $0 = 1 }
@@ -121,9 +121,9 @@ import Testing
         try withTemporaryDirectory { directory in
             let loop = ManualLoop()
             let store = try Self.store(directory)
-            let installation = try store.installation(id: "installation", of: nil)
+            store.installation(id: "installation", of: nil, agent: "agent") { _ in }
             let line = TestPipeline(store, on: loop, isAttached: false)
-            line.receive(on: TestLink(installation: installation), ticket: 1)
+            line.receive(on: TestLink(), ticket: 1)
             loop.turns()
             #expect(store.ledger.waiting == 1)
             line.attach()

@@ -106,7 +106,7 @@ final class JournalListener: Sendable {
 }
 
 /// A store in memory that records all changes without the times of attempts. The test can insert messages.
-final class JournalStore: ImmediateStore, Sendable {
+final class JournalStore: Store, Sendable {
     let changes = Journal<MessageChange>()
     private let rows = Locked(TestRows())
     private let clock: TestClock
@@ -123,7 +123,9 @@ final class JournalStore: ImmediateStore, Sendable {
 
     func standing(_ sequence: Int64) -> TestRows.Standing? { self.rows.withLock { $0[sequence] } }
 
-    func installation(id: String, of owner: InboxOwner?) -> Int64 { 1 }
+    func installation(
+        id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>
+    ) { completion(.success(1)) }
 
     func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
         var outcome = TurnOutcome()

@@ -17,8 +17,7 @@ extension Pipeline {
             wake: wake, threads: threads)
     }
 
-    /// Empty for a shared store; use ``Store/ledger(completion:)``.
-    package var ledger: MessageLedger { (self.store as? any ImmediateStore)?.ledger ?? MessageLedger() }
+    package var ledger: MessageLedger { self.store.ledger }
 
     /// The link recognises messages that the broker repeats, even if an earlier process received them.
     ///
