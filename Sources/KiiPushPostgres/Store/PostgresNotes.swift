@@ -91,22 +91,4 @@ struct KnownInstallations {
 extension RowState {
     var isPending: Bool { self == .waiting || self == .inHand || self == .retry }
 }
-
-/// Numbers of rows by installation, which are not yet written to the database. No later message counts as a redelivery
-/// of a row up to this number.
-struct Proofs {
-    private var through: [Int64: Int64] = [:]
-
-    var isEmpty: Bool { self.through.isEmpty }
-
-    mutating func note(_ installation: Int64, _ sequence: Int64) { self.through[installation] = sequence }
-    mutating func forget(_ installations: Set<Int64>) { for key in installations { self.through[key] = nil } }
-    func noted(_ installation: Int64) -> Int64? { self.through[installation] }
-    mutating func take() -> [Int64: Int64] {
-        defer { self.through = [:] }
-        return self.through
-    }
-
-    mutating func putBack(_ notes: [Int64: Int64]) { self.through.merge(notes) { newer, _ in newer } }
-}
 #endif

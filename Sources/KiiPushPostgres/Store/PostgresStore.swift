@@ -35,7 +35,8 @@ package final class PostgresStore: Store {
     var numbers = MessageNumbers()
     var dead: InboxCounts.Tally
     var installations = KnownInstallations()
-    private var proofs = Proofs()
+    /// As ``PostgresTurn/proofs``, for the next turn.
+    private var proofs: [Int64: Int64] = [:]
     var questions = QuestionQueue()
     var acknowledgements = AcknowledgementTimes()
     var retries = 0
@@ -75,8 +76,8 @@ package final class PostgresStore: Store {
         self.installations.pendingBytes(besides: installations)
     }
 
-    package func proven(installation: Int64, through sequence: Int64) { self.proofs.note(installation, sequence) }
-    package func doubt(installation: Int64, through sequence: Int64) { self.proofs.note(installation, sequence) }
+    package func proven(installation: Int64, through sequence: Int64) { self.proofs[installation] = sequence }
+    package func doubt(installation: Int64, through sequence: Int64) { self.proofs[installation] = sequence }
     package func acknowledged(_ sequence: Int64, at now: Timestamp) {
         self.acknowledgements.note(sequence, at: now + .milliseconds(self.clock.lead))
     }
@@ -112,8 +113,9 @@ package final class PostgresStore: Store {
             return completion(.success(outcome))
         }
         let work = PostgresTurn(
-            turn, proofs: self.proofs.take(), pruning: part, trims: part != nil && self.hasTooManyDead, at: now,
+            turn, proofs: self.proofs, pruning: part, trims: part != nil && self.hasTooManyDead, at: now,
             isKnown: self.installations.knows)
+        self.proofs = [:]
         self.send(TurnUnderWay(work: work, completion: completion))
     }
 
@@ -193,7 +195,7 @@ package final class PostgresStore: Store {
     }
 
     private func fail(_ turn: TurnUnderWay, _ error: InboxError) {
-        self.proofs.putBack(turn.work.proofs)
+        self.proofs.merge(turn.work.proofs) { newer, _ in newer }
         if let part = turn.work.pruned { self.plan(upkeepAfter: part) }
         turn.completion(.failure(error))
     }
@@ -241,7 +243,7 @@ package final class PostgresStore: Store {
     }
 
     func unprovenAfter(_ installation: Int64) -> Int64? {
-        self.proofs.noted(installation) ?? self.underWay?.work.proofs[installation]
+        self.proofs[installation] ?? self.underWay?.work.proofs[installation]
     }
 
     // MARK: - The connection
@@ -327,7 +329,7 @@ package final class PostgresStore: Store {
     /// Forgets installations that this gateway no longer serves. Later results for them are not written.
     func forget(_ installations: Set<Int64>) {
         self.installations.forget(installations)
-        self.proofs.forget(installations)
+        for key in installations { self.proofs[key] = nil }
     }
 
     // MARK: - Counting
