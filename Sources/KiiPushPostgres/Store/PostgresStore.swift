@@ -13,11 +13,6 @@ package final class PostgresStore: Store {
         case ended
     }
 
-    private struct TurnUnderWay {
-        var work: PostgresTurn
-        let completion: StoreCompletion<TurnOutcome>
-    }
-
     /// A weak reference, so that the thread that connects does not keep the store alive.
     private final class Place {
         weak var store: PostgresStore?
@@ -30,7 +25,7 @@ package final class PostgresStore: Store {
     private(set) var gateway: PostgresSession.Gateway
     private var line: Line
     private lazy var place = LoopIsolated(confining: Place(self), to: self.loop)
-    private var underWay: TurnUnderWay?
+    private var underWay: PostgresTurn?
     private(set) var turnNumber: Int64
     var numbers = MessageNumbers()
     var dead: InboxCounts.Tally
@@ -112,21 +107,22 @@ package final class PostgresStore: Store {
             outcome.upkeepDue = self.upkeepAt - now
             return completion(.success(outcome))
         }
-        let work = PostgresTurn(
-            turn, proofs: self.proofs, pruning: part, trims: part != nil && self.hasTooManyDead, at: now,
-            isKnown: self.installations.knows)
+        let proofs = self.proofs
         self.proofs = [:]
-        self.send(TurnUnderWay(work: work, completion: completion))
+        self.send(
+            PostgresTurn(
+                turn, proofs: proofs, pruning: part, trims: part != nil && self.hasTooManyDead, at: now,
+                isKnown: self.installations.knows, completion: completion))
     }
 
-    private func send(_ turn: consuming TurnUnderWay) {
+    private func send(_ turn: consuming PostgresTurn) {
         guard let connection else { return self.fail(turn, self.reasonAway) }
         self.underWay = turn
-        guard turn.work.turn.arrivals.count <= self.numbers.left else {
+        guard turn.arrivalCount <= self.numbers.left else {
             return connection.send([(PostgresStatements.takeNumbers, .init())]) { self.tookNumbers($0) }
         }
         self.turnNumber += 1
-        let steps = turn.work.steps(as: self.turnNumber, of: self, &self.numbers)
+        let steps = turn.steps(as: self.turnNumber, of: self, &self.numbers)
         self.underWay = turn
         connection.send(steps) { self.answered($0) }
     }
@@ -144,21 +140,21 @@ package final class PostgresStore: Store {
     private func answered(_ answer: PostgresConnection.Answer) {
         guard var turn = self.underWay.take() else { return }
         switch answer {
-        case .rows(let rows): self.succeed(turn, turn.work.outcome(rows, of: self))
+        case .rows(let rows): self.succeed(turn, turn.outcome(rows, of: self))
         // The first `refused` case sends the turn again without the handlers' answers that the database refused. The
         // second sends the turn again, with redeliveries that differ from their stored rows as new messages.
         case .refused(let error, let places, let step)
-        where turn.work.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()):
+        where turn.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()):
             self.send(turn)
         case .refused(let error, let places, _) where error.sqlState == PostgresStatements.rowMismatch:
-            turn.work.reject(repetitions: places)
+            turn.reject(repetitions: places)
             self.send(turn)
         case .refused(let error, let keys, _) where error.sqlState == PostgresStatements.ofAnother:
             let others = Set(keys.map { Int64($0) })
             self.forget(others)
             // The database refused results for another gateway's messages. Sends the turn again without these results.
             let lost = InboxError(.fenced, step: error.step, sqlState: error.sqlState)
-            if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, lost) }
+            if turn.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, lost) }
         case .refused(let error, _, _) where error.isFinal: self.giveUp(turn, error)
         case .refused(let error, _, _): self.fail(turn, error)
         // The result is known after the reconnection: ``resume(_:)``.
@@ -166,16 +162,16 @@ package final class PostgresStore: Store {
         }
     }
 
-    private func succeed(_ turn: TurnUnderWay, _ outcome: consuming TurnOutcome) {
+    private func succeed(_ turn: PostgresTurn, _ outcome: consuming TurnOutcome) {
         self.gateway.turn = self.turnNumber
-        self.gateway.messages += Int64(turn.work.additionCount)
-        if let block = turn.work.block { self.numbers.add(block: block) }
+        self.gateway.messages += Int64(turn.additionCount)
+        if let block = turn.block { self.numbers.add(block: block) }
         let now = self.configuration.clocks.monotonic()
-        if let part = turn.work.pruned, !turn.work.hasMoreToPrune {
+        if let part = turn.pruned, !turn.hasMoreToPrune {
             self.plan(upkeepAfter: part)
         }
-        if turn.work.trims { self.trimmed = self.dead }
-        if turn.work.refuses, self.hasTooManyDead, self.hasManyMoreDead { self.upkeepAt = now }
+        if turn.trims { self.trimmed = self.dead }
+        if turn.refuses, self.hasTooManyDead, self.hasManyMoreDead { self.upkeepAt = now }
         outcome.upkeepDue = self.upkeepAt - now
         if self.isMoved { outcome.isMoved = true }
         self.isMoved = false
@@ -187,16 +183,16 @@ package final class PostgresStore: Store {
         self.upkeepAt = self.configuration.clocks.monotonic() + PostgresStore.upkeepInterval
     }
 
-    private func giveUp(_ turn: TurnUnderWay, _ error: InboxError) {
+    private func giveUp(_ turn: PostgresTurn, _ error: InboxError) {
         let connection = self.connection
         self.line = .away(error)
         connection?.breaks()
         self.fail(turn, error)
     }
 
-    private func fail(_ turn: TurnUnderWay, _ error: InboxError) {
-        self.proofs.merge(turn.work.proofs) { newer, _ in newer }
-        if let part = turn.work.pruned { self.plan(upkeepAfter: part) }
+    private func fail(_ turn: PostgresTurn, _ error: InboxError) {
+        self.proofs.merge(turn.proofs) { newer, _ in newer }
+        if let part = turn.pruned { self.plan(upkeepAfter: part) }
         turn.completion(.failure(error))
     }
 
@@ -243,7 +239,7 @@ package final class PostgresStore: Store {
     }
 
     func unprovenAfter(_ installation: Int64) -> Int64? {
-        self.proofs[installation] ?? self.underWay?.work.proofs[installation]
+        self.proofs[installation] ?? self.underWay?.proofs[installation]
     }
 
     // MARK: - The connection
@@ -304,8 +300,8 @@ package final class PostgresStore: Store {
         }
     }
 
-    private func unclaim(_ turn: TurnUnderWay) {
-        guard turn.work.takesInHand else { return self.succeed(turn, turn.work.outcomeWithoutAnswers()) }
+    private func unclaim(_ turn: PostgresTurn) {
+        guard turn.takesInHand else { return self.succeed(turn, turn.outcomeWithoutAnswers()) }
         self.underWay = turn
         var parameters = PostgresParameters()
         parameters.add(self.gateway.id)
@@ -314,7 +310,7 @@ package final class PostgresStore: Store {
             switch answer {
             case .success:
                 guard let turn = self.underWay.take() else { return }
-                self.succeed(turn, turn.work.outcomeWithoutAnswers())
+                self.succeed(turn, turn.outcomeWithoutAnswers())
             case .failure(let error):
                 guard let connection = self.connection else { return }
                 self.line = .away(error)

@@ -7,6 +7,7 @@ struct PostgresTurn {
     let proofs: [Int64: Int64]
     let pruned: Int64?
     let trims: Bool
+    let completion: StoreCompletion<TurnOutcome>
     private var work: TurnWork
     private var stepCount = 0
     private(set) var block: Int64?
@@ -23,9 +24,10 @@ struct PostgresTurn {
 
     init(
         _ turn: Turn, proofs: [Int64: Int64], pruning part: Int64?, trims: Bool, at now: MonotonicInstant,
-        isKnown: (Int64) -> Bool
+        isKnown: (Int64) -> Bool, completion: @escaping StoreCompletion<TurnOutcome>
     ) {
         (self.turn, self.proofs, self.pruned, self.trims) = (turn, proofs, part, trims)
+        self.completion = completion
         self.work = TurnWork(at: now)
         self.drop(of: { !isKnown($0) })
     }
@@ -35,6 +37,7 @@ struct PostgresTurn {
 
     var refuses: Bool { self.turn.arrivals.contains(where: \.isRefused) }
 
+    var arrivalCount: Int { self.turn.arrivals.count }
     var additionCount: Int { self.additions.count }
 
     private var repetitions: [(row: Int64, arrival: Arrival)] {
@@ -64,7 +67,7 @@ struct PostgresTurn {
             + self.turn.claims.filter(\.takesInHand).map(\.installation)
         var steps = [
             store.beginning(
-                installations: Array(Set(written)), messages: self.turn.arrivals.count,
+                installations: Array(Set(written)), messages: self.arrivalCount,
                 repetitions: repetitions.count, number: number)
         ]
         self.work.plan(self.turn.changes)
