@@ -16,7 +16,10 @@ struct PostgresParameters {
 
     let areTexts: Bool
 
-    init() { self.areTexts = false }
+    init(_ numbers: Int64?...) {
+        self.areTexts = false
+        for number in numbers { self.add(number) }
+    }
 
     init(texts: [String?]) {
         self.areTexts = true

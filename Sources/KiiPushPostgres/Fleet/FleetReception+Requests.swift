@@ -63,10 +63,7 @@ extension FleetReception {
 
 extension PostgresStore {
     func requests(dropsOnly: Bool, completion: @escaping StoreCompletion<[FleetRequest]>) {
-        var parameters = PostgresParameters()
-        parameters.add(self.gateway.id)
-        parameters.add(dropsOnly ? 1 : 0)
-        self.ask([(PostgresStatements.openRequests, parameters)]) { answer in
+        self.ask([(PostgresStatements.openRequests, .init(self.gateway.id, dropsOnly ? 1 : 0))]) { answer in
             completion(
                 answer.map { rows in
                     (0..<rows[0].count).compactMap { row in
@@ -82,9 +79,7 @@ extension PostgresStore {
     func answer(
         _ request: FleetRequest, _ decision: MessageDecision, completion: @escaping StoreCompletion<Void>
     ) {
-        var parameters = PostgresParameters()
-        parameters.add(decision.requestAnswer)
-        parameters.add(request.message)
+        var parameters = PostgresParameters(decision.requestAnswer, request.message)
         parameters.add(request.decision.rawValue)
         self.write([(PostgresStatements.answerRequest, parameters)], of: [request.installation]) {
             completion($0.map { _ in () })

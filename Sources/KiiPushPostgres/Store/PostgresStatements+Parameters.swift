@@ -113,11 +113,7 @@ extension PostgresStatements {
     static func pruning(
         _ part: Int64, of gateway: PostgresSession.Gateway, _ configuration: PostgresConfiguration
     ) -> PostgresConnection.Step {
-        var parameters = PostgresParameters()
-        parameters.add(gateway.id)
-        parameters.add(configuration.keepsDoneFor.wholeNanoseconds / 1_000_000)
-        parameters.add(part)
-        return (self.prune, parameters)
+        (self.prune, .init(gateway.id, configuration.keepsDoneFor.wholeNanoseconds / 1_000_000, part))
     }
 
     /// Removes the oldest of the dead letters that were refused at arrival (such as oversized messages), if these dead
@@ -125,11 +121,7 @@ extension PostgresStatements {
     static func trimming(
         _ gateway: PostgresSession.Gateway, _ configuration: PostgresConfiguration
     ) -> PostgresConnection.Step {
-        var parameters = PostgresParameters()
-        parameters.add(gateway.id)
-        parameters.add(configuration.keepsDead.rows / 2)
-        parameters.add(configuration.keepsDead.bytes / 2)
-        return (self.trim, parameters)
+        (self.trim, .init(gateway.id, configuration.keepsDead.rows / 2, configuration.keepsDead.bytes / 2))
     }
 }
 

@@ -25,8 +25,7 @@ extension PostgresStore {
         parameters.add(Int64(self.configuration.lease.wholeMillisecondsRoundedUp))
         parameters.add(joins ? 1 : 0)
         parameters.add(self.shards.keys)
-        var mine = PostgresParameters()
-        mine.add(self.gateway.id)
+        let mine = PostgresParameters(self.gateway.id)
         let clocks = self.configuration.clocks
         let asked = clocks.calendar.millisecondsSinceEpoch
         self.ask([(PostgresStatements.renew, parameters), (PostgresStatements.shards, mine)]) { answer in
@@ -53,8 +52,7 @@ extension PostgresStore {
     func release(_ shards: Set<Int64>, completion: @escaping StoreCompletion<Void>) {
         self.forget(self.installations.keys(in: shards))
         self.shards = self.shards.filter { !shards.contains($0.key) }
-        var parameters = PostgresParameters()
-        parameters.add(self.gateway.id)
+        var parameters = PostgresParameters(self.gateway.id)
         parameters.add(shards)
         self.write([(PostgresStatements.release, parameters)]) { answer in
             if case .success = answer { self.shards = self.shards.filter { !shards.contains($0.key) } }
@@ -65,8 +63,7 @@ extension PostgresStore {
     func leave(completion: @escaping StoreCompletion<Void>) {
         self.forget(self.installations.keys(in: Set(self.shards.keys)))
         self.shards = [:]
-        var parameters = PostgresParameters()
-        parameters.add(self.gateway.id)
+        let parameters = PostgresParameters(self.gateway.id)
         let steps = [PostgresStatements.releaseAll, PostgresStatements.leave].map { ($0, parameters) }
         self.write(steps) { completion($0.map { _ in () }) }
     }

@@ -33,9 +33,7 @@ extension PostgresStore {
     package func unproven(
         installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>
     ) {
-        var parameters = PostgresParameters()
-        parameters.add(installation)
-        parameters.add(self.unprovenAfter(installation))
+        let parameters = PostgresParameters(installation, self.unprovenAfter(installation))
         self.ask(together: [(PostgresStatements.unproven, parameters)]) { answer in
             completion(
                 answer.map { rows in
@@ -51,10 +49,7 @@ extension PostgresStore {
     package func deadLetters(
         after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[MessageRecord]>
     ) {
-        var parameters = PostgresParameters()
-        parameters.add(sequence)
-        parameters.add(Int64(limit))
-        self.ask([(PostgresStatements.deadLetters, parameters)]) { answer in
+        self.ask([(PostgresStatements.deadLetters, .init(sequence, Int64(limit)))]) { answer in
             completion(
                 answer.map { rows in
                     (0..<rows[0].count).compactMap { row in
@@ -69,10 +64,7 @@ extension PostgresStore {
         installation: Int64, after sequence: Int64, limit: Int,
         completion: @escaping StoreCompletion<[StoredMessage]>
     ) {
-        var parameters = PostgresParameters()
-        parameters.add(installation)
-        parameters.add(sequence)
-        parameters.add(Int64(limit))
+        let parameters = PostgresParameters(installation, sequence, Int64(limit))
         self.ask(together: [(PostgresStatements.presented, parameters)]) { answer in
             completion(
                 answer.map { rows in (0..<rows[0].count).compactMap { row in StoredMessage(rows[0], row) } })
@@ -94,9 +86,7 @@ extension PostgresStore {
     }
 
     private func find(_ sequence: Int64, completion: @escaping StoreCompletion<Found?>) {
-        var parameters = PostgresParameters()
-        parameters.add(sequence)
-        self.ask([(PostgresStatements.found, parameters)]) { answer in
+        self.ask([(PostgresStatements.found, .init(sequence))]) { answer in
             completion(
                 answer.map { rows in
                     guard rows[0].count > 0, let state = RowState(rawValue: rows[0].integer(0, 0)) else { return nil }
@@ -115,11 +105,8 @@ extension PostgresStore {
             guard case .success(let found?) = answer else { return completion(answer.map { _ in nil }) }
             let source = DecodedContent(payload: found.payload, originalLength: found.originalLength).source
             let installation = found.standing.installation
-            var parameters = PostgresParameters()
-            parameters.add(installation)
-            parameters.add(sequence)
-            parameters.add(now.millisecondsSinceEpoch + self.clock.lead)
-            parameters.add(source)
+            let moment = now.millisecondsSinceEpoch + self.clock.lead
+            let parameters = PostgresParameters(installation, sequence, moment, source)
             self.change((PostgresStatements.requeue, parameters), of: installation) { answer in
                 completion(
                     answer.map { former in
@@ -136,10 +123,7 @@ extension PostgresStore {
         self.find(sequence) { answer in
             guard case .success(let found?) = answer else { return completion(answer.map { _ in () }) }
             let installation = found.standing.installation
-            var parameters = PostgresParameters()
-            parameters.add(installation)
-            parameters.add(sequence)
-            parameters.add(self.gateway.id)
+            let parameters = PostgresParameters(installation, sequence, self.gateway.id)
             self.change((PostgresStatements.drop, parameters), of: installation) { answer in
                 completion(
                     answer.map { former in
@@ -169,8 +153,7 @@ extension PostgresStore {
         _ installation: Int64, besides isRunning: @escaping (Int64) -> Bool,
         completion: @escaping StoreCompletion<[Adoption]>
     ) {
-        var mine = PostgresParameters()
-        mine.add(installation)
+        var mine = PostgresParameters(installation)
         let adopted = (PostgresStatements.adopted, mine)
         // Reads first, because usually there is nothing to write.
         self.ask(together: [(PostgresStatements.former, mine), adopted]) { answer in

@@ -303,10 +303,7 @@ package final class PostgresStore: Store {
     private func unclaim(_ turn: PostgresTurn) {
         guard turn.takesInHand else { return self.succeed(turn, turn.outcomeWithoutAnswers()) }
         self.underWay = turn
-        var parameters = PostgresParameters()
-        parameters.add(self.gateway.id)
-        parameters.add(self.turnNumber)
-        self.write([(PostgresStatements.unclaim, parameters)]) { answer in
+        self.write([(PostgresStatements.unclaim, .init(self.gateway.id, self.turnNumber))]) { answer in
             switch answer {
             case .success:
                 guard let turn = self.underWay.take() else { return }
