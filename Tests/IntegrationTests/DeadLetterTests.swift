@@ -115,7 +115,7 @@ import Testing
             let path = state + "/inbox.sqlite"
             // A damaged file may lose this table.
             try SQLiteFile(path, for: .changing).execute("DELETE FROM installation")
-            _ = try Inbox.replaceDamaged(path, configuration: .init(), reason: "damage", now: .now())
+            _ = try Inbox.replaceDamaged(path, configuration: .init(), .init(reason: "damage", foundAt: .now()))
             let runtime = try PushRuntime(configuration: .init(stateDirectory: state))
             let letters = try await runtime.deadLetters().all()
             #expect(letters.map(\.messageID) == [1, 2])

@@ -1,33 +1,38 @@
 extension Inbox {
-    package struct Remembered {
-        let ledger: InboxLedger
-        let installations: [Int64: String]
-        let notices: [InboxNotice]
-    }
+    package struct Damage {
+        let reason: String
+        /// The moved file is named after this time.
+        let foundAt: Timestamp
+        // State that this process read from the file before the damage.
+        private(set) var ledger: InboxLedger?
+        private(set) var installations: [Int64: String] = [:]
+        private(set) var notices: [InboxNotice]?
 
-    package func remembered(installations: [Int64: String]) -> Remembered {
-        Remembered(ledger: self.ledger, installations: installations, notices: self.notices)
+        package init(reason: String, foundAt: Timestamp) { (self.reason, self.foundAt) = (reason, foundAt) }
+
+        package mutating func remember(_ inbox: Inbox, installations: [Int64: String]) {
+            self.ledger = inbox.ledger
+            self.installations = installations
+            self.notices = inbox.notices
+        }
     }
 
     /// Moves a damaged file aside and puts a new one in its place. The new file gets every readable message that is not
     /// done, with its old number. Later messages get higher numbers. The last ``InboxNotice`` in the new file reports
     /// the replacement.
     ///
-    /// No process may have the file open. A failure loses nothing, and another call with the same `now` continues.
-    ///
-    /// - Parameters:
-    ///   - remembered: state that this process read from the file before the damage.
-    ///   - now: when the damage was found. The moved file is named after this time.
+    /// No process may have the file open. A failure loses nothing, and another call with the same ``Damage/foundAt``
+    /// continues.
     package static func replaceDamaged(
-        _ path: String, configuration: Configuration, remembered: Remembered? = nil, reason: String, now: Timestamp
+        _ path: String, configuration: Configuration, _ damage: Damage
     ) throws(InboxError) -> Inbox {
         let files = InboxReplacement(of: path, patience: configuration.busyTimeout)
-        let isReplaced = try files.resumeReplacement(now: now)
+        let isReplaced = try files.resumeReplacement(now: damage.foundAt)
         let isDamaged = try isReplaced ? self.isDamaged(path, configuration) : true
         if isDamaged {
             files.remove(files.partial)
-            let aside = files.unusedDamagedPath(now: now)
-            try self.salvage(path, into: files.partial, configuration, remembered, keptAt: aside, reason, now)
+            let aside = files.unusedDamagedPath(now: damage.foundAt)
+            try self.salvage(path, into: files.partial, configuration, damage, keptAt: aside)
             try files.putInPlace(aside: aside)
         }
         return try Inbox(path: path, configuration: configuration)
@@ -44,30 +49,29 @@ extension Inbox {
     }
 
     private static func salvage(
-        _ path: String, into partial: String, _ configuration: Configuration, _ remembered: Remembered?,
-        keptAt aside: String, _ reason: String, _ now: Timestamp
+        _ path: String, into partial: String, _ configuration: Configuration, _ damage: Damage, keptAt aside: String
     ) throws(InboxError) {
         let fresh = try Inbox(path: partial, configuration: configuration)
         let copy = "\(partial)-copy"
         defer { FirstPage.remove(copy) }
-        try self.readable(path, into: fresh, at: partial, copy, remembered).run(now: now, keptAt: aside, reason: reason)
+        try self.readable(path, into: fresh, at: partial, copy, damage).run(keptAt: aside)
         try fresh.writeLog(emptying: true)
     }
 
     /// If the damaged file's first page makes everything unreadable, reads a copy that has the new file's header or
     /// first page.
     private static func readable(
-        _ path: String, into fresh: Inbox, at partial: String, _ copy: String, _ remembered: Remembered?
+        _ path: String, into fresh: Inbox, at partial: String, _ copy: String, _ damage: Damage
     ) throws(InboxError) -> InboxSalvage {
         let mark = InboxMark(ofInboxAt: path)
-        let salvage = InboxSalvage(from: path, into: fresh, remembered, mark)
+        let salvage = InboxSalvage(from: path, into: fresh, damage, mark)
         let isGone = InboxFile.size(of: path) == 0 && InboxFile.size(of: path + "-wal") == 0
         guard !salvage.isReadable, !isGone else { return salvage }
         // The new file's first page may still be only in its log.
         try fresh.writeLog(emptying: true)
         guard let page = FirstPage(of: partial) else { return salvage }
         for isWhole in [false, true] where page.repair(path, to: copy, isWhole: isWhole) {
-            let repaired = InboxSalvage(from: copy, into: fresh, remembered, mark)
+            let repaired = InboxSalvage(from: copy, into: fresh, damage, mark)
             if repaired.isReadable { return repaired }
         }
         return salvage

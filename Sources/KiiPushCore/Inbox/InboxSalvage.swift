@@ -8,6 +8,7 @@ final class InboxSalvage {
     private let source: InboxSource?
     private let fresh: Inbox
     private let insertion: SQLiteStatement
+    private let damage: Inbox.Damage
     private let ledger: InboxLedger?
     private let mark: InboxMark?
     /// Unfinished messages according to the indexes; `nil` if an index is unreadable.
@@ -30,18 +31,17 @@ final class InboxSalvage {
     private static let unknownInstallation = "damaged inbox: whom it was for could not be read"
     private static let unknownState = "damaged inbox: whether it was handled could not be read"
 
-    init(from path: String, into fresh: Inbox, _ remembered: Inbox.Remembered?, _ mark: InboxMark?) {
+    init(from path: String, into fresh: Inbox, _ damage: Inbox.Damage, _ mark: InboxMark?) {
         let source = try? InboxSource(path, columnsOf: fresh.connection)
         let columns = InboxSource.leading + ["bytes"] + (source?.furtherColumns ?? [])
         let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         self.insertion = SQLiteStatement(
             fresh.connection, "INSERT INTO message (\(columns.joined(separator: ", "))) VALUES (\(values))",
             step: "taking a message over")
-        (self.source, self.fresh, self.mark) = (source, fresh, mark)
-        self.ledger = remembered?.ledger ?? source?.ledger()
-        self.notices = remembered?.notices ?? source?.notices() ?? []
-        (self.installations, self.keys) = InboxSalvage.merge(
-            source?.installations() ?? [:], remembered?.installations ?? [:])
+        (self.source, self.fresh, self.damage, self.mark) = (source, fresh, damage, mark)
+        self.ledger = damage.ledger ?? source?.ledger()
+        self.notices = damage.notices ?? source?.notices() ?? []
+        (self.installations, self.keys) = InboxSalvage.merge(source?.installations() ?? [:], damage.installations)
     }
 
     private static func merge(
@@ -65,10 +65,10 @@ final class InboxSalvage {
     var isReadable: Bool { self.source != nil }
 
     /// Does not throw for damage in the old file.
-    func run(now: Timestamp, keptAt path: String, reason: String) throws(InboxError) {
+    func run(keptAt path: String) throws(InboxError) {
         if let source { try self.copyMessages(source) }
         let lost = self.lostCount.map { Int($0) }
-        let safe = self.safeSequence(now: now)
+        let safe = self.safeSequence
         try self.fresh.transaction { transaction throws(InboxError) in
             for (key, installation) in self.installations {
                 // If it is unknown which acknowledgements arrived, redeliveries are stored as new messages. A duplicate
@@ -80,7 +80,8 @@ final class InboxSalvage {
                 }
             }
             transaction.restoreLedger(self.ledger, self.mark, lost: Int64(lost ?? 0), lastSequence: safe)
-            let notice = InboxNotice(path: path, reason: reason + self.remark, takenOver: self.takenOver, lost: lost)
+            let reason = self.damage.reason + self.remark
+            let notice = InboxNotice(path: path, reason: reason, takenOver: self.takenOver, lost: lost)
             for notice in self.notices + [notice] {
                 try transaction.statements.addNotice.run(notice.path, notice.reason, notice.takenOver, notice.lost)
             }
@@ -109,12 +110,12 @@ final class InboxSalvage {
         return max(unread, unfinished - Int64(self.takenOver))
     }
 
-    private func safeSequence(now: Timestamp) -> Int64 {
+    private var safeSequence: Int64 {
         let last = max(self.highest, self.ledger?.lastSequence ?? 0)
         if let mark, self.ledger.map(mark.isAhead) ?? true { return min(max(last, mark.sequence) + Self.gap, 1 << 56) }
         // Without a ledger: microseconds since 1970. Earlier numbers are lower, at less than a million messages a
         // second.
-        return self.ledger == nil ? max(last, now.millisecondsSinceEpoch * 1000) : last
+        return self.ledger == nil ? max(last, self.damage.foundAt.millisecondsSinceEpoch * 1000) : last
     }
 
     // MARK: - Messages

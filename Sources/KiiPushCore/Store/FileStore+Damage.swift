@@ -4,13 +4,6 @@
 /// the file, copies every readable message into a new one, and repeats the failed operation. The new file keeps a
 /// notice until an agent has reported the damage.
 extension FileStore {
-    struct Damage {
-        var reason: String
-        var foundAt: Timestamp
-        /// `nil` if the file was damaged when the store opened it.
-        var remembered: Inbox.Remembered?
-    }
-
     /// At most one replacement in this time, since each leaves a damaged file on a failing disk.
     private static let replacementInterval: Duration = .seconds(60)
     private static let markInterval: Duration = .seconds(1)
@@ -20,7 +13,7 @@ extension FileStore {
             self.inbox = try Inbox(path: self.path, configuration: self.configuration)
         } catch {
             guard error.kind == .corrupt else { throw error }
-            try self.replace(Damage(reason: error.facts, foundAt: self.configuration.clocks.calendar))
+            try self.replace(.init(reason: error.facts, foundAt: self.configuration.clocks.calendar))
         }
         self.writeMark()
     }
@@ -33,9 +26,8 @@ extension FileStore {
             return try self.attempt(body)
         } catch {
             guard error.kind == .corrupt, self.mayReplace, let inbox else { throw error }
-            self.damage = Damage(
-                reason: error.facts, foundAt: self.configuration.clocks.calendar,
-                remembered: inbox.remembered(installations: self.installations))
+            self.damage = .init(reason: error.facts, foundAt: self.configuration.clocks.calendar)
+            self.damage?.remember(inbox, installations: self.installations)
         }
         self.inbox = nil
         try self.replaceIfDamaged()
@@ -71,10 +63,8 @@ extension FileStore {
         self.damage = nil
     }
 
-    private func replace(_ damage: Damage) throws(InboxError) {
-        self.inbox = try Inbox.replaceDamaged(
-            self.path, configuration: self.configuration, remembered: damage.remembered, reason: damage.reason,
-            now: damage.foundAt)
+    private func replace(_ damage: Inbox.Damage) throws(InboxError) {
+        self.inbox = try Inbox.replaceDamaged(self.path, configuration: self.configuration, damage)
         self.replacedAt = self.now
         self.replacements += 1
         self.writeMark()

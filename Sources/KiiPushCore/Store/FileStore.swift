@@ -4,7 +4,7 @@ package final class FileStore: Store {
     let configuration: Inbox.Configuration
     /// `nil` while a damaged file waits for its replacement.
     var inbox: Inbox?
-    var damage: Damage?
+    var damage: Inbox.Damage?
     var replacedAt: MonotonicInstant?
     var replacements = 0
     var mark: (written: InboxMark, at: MonotonicInstant)?
@@ -41,7 +41,7 @@ package final class FileStore: Store {
     package var isDurable: Bool { true }
     package var hasMoreToWrite: Bool { !self.provenThrough.isEmpty || self.calendarShift != .zero }
     package var pendingBytes: Int64 {
-        (self.inbox?.ledger ?? self.damage?.remembered?.ledger)?.counts.pendingBytes ?? 0
+        (self.inbox?.ledger ?? self.damage?.ledger)?.counts.pendingBytes ?? 0
     }
     package var deadLetterStock: DeadLetterStock? {
         self.inbox.map { DeadLetterStock($0.counts[.dead], limit: $0.deadLimit) }
@@ -51,7 +51,7 @@ package final class FileStore: Store {
         self.room.shares.transactionBytes ?? (self.room.hasReserve ? nil : InboxShares.mostInScarcity)
     }
     package var ledger: MessageLedger {
-        self.inbox?.messageLedger ?? self.damage?.remembered?.ledger.summary ?? MessageLedger()
+        self.inbox?.messageLedger ?? self.damage?.ledger?.summary ?? MessageLedger()
     }
     package var backlogRevision: Int { self.retries + self.replacements }
     package var notices: [InboxNotice] { self.inbox?.notices ?? [] }

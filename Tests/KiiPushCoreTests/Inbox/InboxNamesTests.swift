@@ -48,7 +48,7 @@ import Testing
 
     private func replace() throws -> Inbox {
         try Inbox.replaceDamaged(
-            self.fixture.path, configuration: self.configuration, reason: "damage", now: .at(5_000_000))
+            self.fixture.path, configuration: self.configuration, .init(reason: "damage", foundAt: .at(5_000_000)))
     }
 }
 

@@ -89,7 +89,7 @@ extension InboxSalvageTests {
     @Test func theKeyThatTheProcessKnowsAnInstallationByIsKept() throws {
         let fixture = try InboxFixture()
         let (before, _) = try self.fill(fixture)
-        let remembered = try fixture.open().remembered(installations: [7: "installation-1"])
+        let remembered = try self.remembered(fixture, [7: "installation-1"])
         let replacement = try self.replace(fixture, remembered)
         #expect(try replacement.installation(id: "installation-1") == 7)
         let after = try self.unfinished(replacement)

@@ -37,9 +37,17 @@ import Testing
         Array("row-\(number + 100_000)".utf8) + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 490)
     }
 
-    func replace(_ fixture: InboxFixture, _ remembered: Inbox.Remembered? = nil) throws -> Inbox {
-        try Inbox.replaceDamaged(
-            fixture.path, configuration: .init(), remembered: remembered, reason: "damage", now: Self.now)
+    static var damage: Inbox.Damage { Inbox.Damage(reason: "damage", foundAt: self.now) }
+
+    func replace(_ fixture: InboxFixture, _ damage: Inbox.Damage = Self.damage) throws -> Inbox {
+        try Inbox.replaceDamaged(fixture.path, configuration: .init(), damage)
+    }
+
+    /// Damage that a process finds which has the file open.
+    func remembered(_ fixture: InboxFixture, _ installations: [Int64: String]) throws -> Inbox.Damage {
+        var damage = Self.damage
+        damage.remember(try fixture.open(), installations: installations)
+        return damage
     }
 
     func unfinished(_ inbox: Inbox) throws -> [StoredMessage] {
@@ -276,7 +284,7 @@ import Testing
     @Test func whatTheProcessRemembersIsUsed() throws {
         let fixture = try InboxFixture()
         let (before, ledger) = try self.fill(fixture)
-        let remembered = try fixture.open().remembered(installations: [1: "installation-1"])
+        let remembered = try self.remembered(fixture, [1: "installation-1"])
         for name in ["installation", "sqlite_autoindex_installation_1", "ledger"] {
             try fixture.damage(page: fixture.rootPage(of: name))
         }
@@ -315,7 +323,7 @@ import Testing
     @Test func aReplacementThatFailedHalfwayGoesOnWhereItWas() throws {
         let fixture = try InboxFixture()
         let (before, ledger) = try self.fill(fixture)
-        let remembered = try fixture.open().remembered(installations: [1: "installation-1"])
+        let remembered = try self.remembered(fixture, [1: "installation-1"])
         try fixture.damage(pageWith: "row-100150")
         let damaged = try Data(contentsOf: URL(filePath: fixture.path))
         let (first, numbers) = try {
