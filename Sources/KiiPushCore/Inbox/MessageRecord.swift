@@ -88,34 +88,26 @@ public struct MessageRecord: Sendable, Hashable {
             }
     }
 
-    package struct Recorded {
-        /// Milliseconds after reception, like the next two properties.
-        package var storedAfter: Int64?
-        package var acknowledgedAfter: Int64?
-        package var startedAfter: Int64?
-        /// 0: new data; 1: no data.
-        package var answer: Int64?
-        package var events: [(parts: MessageEvent.Kind.Parts, at: Timestamp, startedAt: Timestamp?)] = []
-        package var isWhole = true
+    package typealias RecordedEvent = (kind: MessageEvent.Kind, attempt: Int?, at: Timestamp, startedAt: Timestamp?)
 
-        package init() {}
-    }
-
-    package init(_ row: StoredMessage, installationID: String?, _ recorded: Recorded) {
+    /// - Parameters:
+    ///   - storedAfter: milliseconds after reception, like `acknowledgedAfter` and `startedAfter`.
+    ///   - answer: 0: new data; 1: no data.
+    package init(
+        _ row: StoredMessage, installationID: String?, storedAfter: Int64?, acknowledgedAfter: Int64?,
+        startedAfter: Int64?, answer: Int64?, events: [RecordedEvent], isWhole: Bool
+    ) {
         self.init(row, installationID: installationID)
-        let (storedAt, acknowledgedAt) = (
-            self.moment(recorded.storedAfter), self.moment(recorded.acknowledgedAfter)
-        )
+        let (storedAt, acknowledgedAt) = (self.moment(storedAfter), self.moment(acknowledgedAfter))
         self.add(.received, at: self.receivedAt)
         self.add(.stored, at: storedAt)
         self.add(.acknowledged, at: acknowledgedAt)
-        for event in recorded.events {
-            guard let kind = MessageEvent.Kind(event.parts) else { continue }
-            if let attempt = event.parts.attempt { self.add(.started(attempt: attempt), at: event.startedAt) }
-            self.add(kind, at: event.at)
+        for event in events {
+            if let attempt = event.attempt { self.add(.started(attempt: attempt), at: event.startedAt) }
+            self.add(event.kind, at: event.at)
         }
         let answer: FetchResult? =
-            switch recorded.answer {
+            switch answer {
             case 0: .newData
             case 1: .noData
             default: nil
@@ -123,7 +115,7 @@ public struct MessageRecord: Sendable, Hashable {
         let endedLate = self.events.contains { if case .done(_, _, isLate: true) = $0.kind { true } else { false } }
         if let answer {
             let attempt = max(1, row.attempts)
-            self.add(.started(attempt: attempt), at: self.moment(recorded.startedAfter))
+            self.add(.started(attempt: attempt), at: self.moment(startedAfter))
             self.add(.done(answer, attempt: attempt, isLate: false), at: row.updatedAt)
         }
         // Events of one millisecond keep the order in which they were added.
@@ -135,7 +127,7 @@ public struct MessageRecord: Sendable, Hashable {
         let isWritten = row.state != .waiting && row.state != .inHand
         if isWritten, row.packetID != nil, acknowledgedAt == nil { self.missing.append(.acknowledgement) }
         if row.state == .done, answer == nil, !endedLate { self.missing.append(.answer) }
-        if !recorded.isWhole { self.missing.append(.laterEvents) }
+        if !isWhole { self.missing.append(.laterEvents) }
     }
 
     private func moment(_ offset: Int64?) -> Timestamp? {
@@ -158,24 +150,23 @@ extension Inbox {
         try statement.bind(1, sequence)
         guard try statement.next() else { return nil }
         let row = try StoredMessage(readingFrom: statement)
-        var recorded = MessageRecord.Recorded()
-        (recorded.storedAfter, recorded.acknowledgedAfter) = (
-            statement.optionalInteger(19), statement.optionalInteger(20)
-        )
-        (recorded.startedAfter, recorded.answer) = (statement.optionalInteger(21), statement.optionalInteger(22))
-        let count = statement.integer(23, within: InboxSchema.eventCounts)
-        recorded.isWhole = try self.readEvents(of: sequence, into: &recorded, count: count)
-        return MessageRecord(row, installationID: statement.text(24), recorded)
+        let (events, isWhole) = try self.events(
+            of: sequence, count: statement.integer(23, within: InboxSchema.eventCounts))
+        return MessageRecord(
+            row, installationID: statement.text(24), storedAfter: statement.optionalInteger(19),
+            acknowledgedAfter: statement.optionalInteger(20), startedAfter: statement.optionalInteger(21),
+            answer: statement.optionalInteger(22), events: events, isWhole: isWhole)
     }
 
-    private func readEvents(
-        of sequence: Int64, into recorded: inout MessageRecord.Recorded, count: Int64
-    ) throws(InboxError) -> Bool {
-        guard count > 0 else { return true }
+    private func events(
+        of sequence: Int64, count: Int64
+    ) throws(InboxError) -> (events: [MessageRecord.RecordedEvent], isWhole: Bool) {
+        var events: [MessageRecord.RecordedEvent] = []
+        guard count > 0 else { return (events, true) }
         let row = self.statements.events
         defer { row.reset() }
         try row.bind(1, sequence)
-        var (read, last): (Int64, Int64) = (0, 0)
+        var last: Int64 = 0
         do throws(InboxError) {
             // In a damaged table a later row may have a lower number.
             while try row.next(), row.integer(0) > last {
@@ -183,15 +174,14 @@ extension Inbox {
                 let attempt = row.optionalInteger(3, within: StoredMessage.mostAttempts).map { Int($0) }
                 let pause = row.optionalInteger(5, within: 0...(1 << 40)).map { Duration.milliseconds($0) }
                 let parts = MessageEvent.Kind.Parts(row.integer(2), attempt: attempt, pause: pause, detail: row.text(6))
-                guard MessageEvent.Kind(parts) != nil else { continue }
-                recorded.events.append((parts, row.time(1), row.optionalTime(4)))
-                read += 1
+                guard let kind = MessageEvent.Kind(parts) else { continue }
+                events.append((kind, attempt, row.time(1), row.optionalTime(4)))
             }
         } catch {
             guard error.kind == .corrupt else { throw error }
-            return false
+            return (events, false)
         }
-        return read == count
+        return (events, events.count == count)
     }
 
     package func deadLetterRecords(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {

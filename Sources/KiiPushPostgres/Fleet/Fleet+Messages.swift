@@ -119,29 +119,26 @@ extension MessageRecord {
             """, ["\(messageID)"], step: "looking for a message")
         guard rows.count > 0, let row = StoredMessage(rows, 0) else { return nil }
         let first = PostgresStatements.columnCount
-        var recorded = Recorded()
-        recorded.storedAfter = rows.optionalInteger(0, first + 1)
-        recorded.acknowledgedAfter = rows.optionalInteger(0, first + 2)
-        recorded.startedAfter = rows.optionalInteger(0, first + 3)
-        recorded.answer = rows.optionalInteger(0, first + 4)
-        let events = try connection.rows(
+        let found = try connection.rows(
             """
             SELECT kind, at_ms, attempt, started_ms, pause_ms, detail FROM kii_push.event
             WHERE message = $1::bigint ORDER BY number
             """, ["\(messageID)"], step: "reading what happened to a message")
-        for index in 0..<events.count {
+        var events: [RecordedEvent] = []
+        for index in 0..<found.count {
+            let attempt = found.optionalInteger(index, 2).map { Int($0) }
+            let pause = found.optionalInteger(index, 4).map { Duration.milliseconds($0) }
             let parts = MessageEvent.Kind.Parts(
-                events.integer(index, 0), attempt: events.optionalInteger(index, 2).map { Int($0) },
-                pause: events.optionalInteger(index, 4).map { .milliseconds($0) }, detail: events.text(index, 5))
-            guard MessageEvent.Kind(parts) != nil else { continue }
-            recorded.events.append(
-                (
-                    parts, Timestamp(millisecondsSinceEpoch: events.integer(index, 1)),
-                    events.optionalInteger(index, 3).map { Timestamp(millisecondsSinceEpoch: $0) }
-                ))
+                found.integer(index, 0), attempt: attempt, pause: pause, detail: found.text(index, 5))
+            guard let kind = MessageEvent.Kind(parts) else { continue }
+            let startedAt = found.optionalInteger(index, 3).map { Timestamp(millisecondsSinceEpoch: $0) }
+            events.append((kind, attempt, Timestamp(millisecondsSinceEpoch: found.integer(index, 1)), startedAt))
         }
-        recorded.isWhole = rows.integer(0, first + 5) == Int64(recorded.events.count)
-        self.init(row, installationID: rows.text(0, first), recorded)
+        self.init(
+            row, installationID: rows.text(0, first), storedAfter: rows.optionalInteger(0, first + 1),
+            acknowledgedAfter: rows.optionalInteger(0, first + 2), startedAfter: rows.optionalInteger(0, first + 3),
+            answer: rows.optionalInteger(0, first + 4), events: events,
+            isWhole: rows.integer(0, first + 5) == Int64(events.count))
     }
 }
 #endif
