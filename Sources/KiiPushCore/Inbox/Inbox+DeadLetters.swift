@@ -13,8 +13,9 @@ extension Inbox {
     private static let removedPerStep = 16
 
     package var deadLimit: InboxCounts.Tally {
-        let bytes = min(self.configuration.keepsDeadBytes, self.shares.deadBytes)
-        return .init(rows: self.configuration.keepsDeadRows, bytes: bytes)
+        var limit = self.configuration.keepsDead
+        limit.bytes = min(limit.bytes, self.shares.deadBytes)
+        return limit
     }
 
     /// Called for each new dead letter that no handler may see. If these exceed half of the dead letters' limit, cuts
@@ -22,8 +23,7 @@ extension Inbox {
     func boundRefused(_ sequence: Int64, bytes: Int64, in transaction: InboxTransaction) throws(InboxError) {
         self.refused.tally?.add(bytes)
         self.refused.cursor = min(self.refused.cursor, sequence - 1)
-        let limit = self.deadLimit
-        let most = InboxCounts.Tally(rows: limit.rows / 2, bytes: limit.bytes / 2)
+        let most = self.deadLimit.half
         guard self.pending.counts[.dead].isMore(than: most) else { return }
         if self.refused.tally == nil {
             self.refused.tally = try self.statements.refusedTally.first { row in

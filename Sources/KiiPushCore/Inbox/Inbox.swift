@@ -13,9 +13,8 @@ package final class Inbox {
         package var busyTimeout: Duration = .milliseconds(500)
         package var keepsDoneFor: Duration = .seconds(24 * 3600)
         package var keepsDoneBytes: Int64 = 64 << 20
-        /// Dead letters that no handler may see may use half of this limit, and half of ``keepsDeadBytes``.
-        package var keepsDeadRows: Int64 = 100_000
-        package var keepsDeadBytes: Int64 = 256 << 20
+        /// Dead letters that no handler may see may use half of this limit.
+        package var keepsDead = InboxCounts.Tally(rows: 100_000, bytes: 256 << 20)
         package var sweepInterval: Duration = .seconds(60)
         /// `nil`: only the disk limits the file.
         package var maximumFileBytes: Int64?

@@ -41,12 +41,14 @@ package struct InboxCounts: Sendable, Hashable {
 
         package init(rows: Int64 = 0, bytes: Int64 = 0) { (self.rows, self.bytes) = (rows, bytes) }
 
-        mutating func add(_ bytes: Int64, rows: Int64 = 1) {
+        package var half: Tally { Tally(rows: self.rows / 2, bytes: self.bytes / 2) }
+
+        package mutating func add(_ bytes: Int64, rows: Int64 = 1) {
             self.rows += rows
             self.bytes += bytes
         }
 
-        func isMore(than limit: Tally) -> Bool { self.rows > limit.rows || self.bytes > limit.bytes }
+        package func isMore(than limit: Tally) -> Bool { self.rows > limit.rows || self.bytes > limit.bytes }
     }
 
     /// Estimated bytes of a row besides its payload and topic.

@@ -84,8 +84,7 @@ final class GatewayStore: SharedStore {
         var settings = PostgresConfiguration(target: self.target, gateway: self.gateway)
         settings.lease = self.lease
         settings.keepsDoneFor = configuration.bounds.handledKeptFor
-        settings.keepsDead = InboxCounts.Tally(
-            rows: Int64(configuration.bounds.deadLetters), bytes: configuration.bounds.deadLetterBytes)
+        settings.keepsDead = configuration.bounds.deadLetterTally
         settings.longestDelay = configuration.longestRetryDelay
         settings.clocks = configuration.environment.clocks
         return settings

@@ -121,7 +121,8 @@ extension PostgresStatements {
     static func trimming(
         _ gateway: PostgresSession.Gateway, _ configuration: PostgresConfiguration
     ) -> PostgresConnection.Step {
-        (self.trim, .init(gateway.id, configuration.keepsDead.rows / 2, configuration.keepsDead.bytes / 2))
+        let most = configuration.keepsDead.half
+        return (self.trim, .init(gateway.id, most.rows, most.bytes))
     }
 }
 

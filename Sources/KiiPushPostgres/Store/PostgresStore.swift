@@ -196,10 +196,7 @@ package final class PostgresStore: Store {
         turn.completion(.failure(error))
     }
 
-    private var hasTooManyDead: Bool {
-        let limit = self.configuration.keepsDead
-        return self.dead.rows > limit.rows / 2 || self.dead.bytes > limit.bytes / 2
-    }
+    private var hasTooManyDead: Bool { self.dead.isMore(than: self.configuration.keepsDead.half) }
 
     /// Whether a sixteenth of the limit was added since the last removal. A removal is slow: it reads all dead letters.
     private var hasManyMoreDead: Bool {
@@ -333,12 +330,8 @@ package final class PostgresStore: Store {
 
     func count(_ bytes: Int64, of installation: Int64, from former: RowState?, to state: RowState?) {
         if former != state {
-            if former == .dead {
-                self.dead = InboxCounts.Tally(rows: self.dead.rows - 1, bytes: self.dead.bytes - bytes)
-            }
-            if state == .dead {
-                self.dead = InboxCounts.Tally(rows: self.dead.rows + 1, bytes: self.dead.bytes + bytes)
-            }
+            if former == .dead { self.dead.add(-bytes, rows: -1) }
+            if state == .dead { self.dead.add(bytes) }
         }
         self.installations.moved(bytes, of: installation, from: former, to: state)
     }

@@ -45,7 +45,7 @@ struct StorePlace: Sendable {
                 var configuration = Inbox.Configuration()
                 configuration.clocks = clocks
                 if let keepsDone { configuration.keepsDoneFor = keepsDone }
-                if let keepsDead { configuration.keepsDeadRows = keepsDead }
+                if let keepsDead { configuration.keepsDead.rows = keepsDead }
                 let store = try FileStore(
                     path: self.address, configuration: configuration, longestDelay: .seconds(1800))
                 return LoopIsolated(confining: store, to: loop)

@@ -53,8 +53,8 @@ package final class InboxReader {
     package func deadLetterStock(
         bounds: PushRuntime.Bounds = PushRuntime.Bounds()
     ) throws(InboxAccessError) -> DeadLetterStock {
-        let share = InboxRoom.shares(of: self.path).deadBytes
-        let limit = InboxCounts.Tally(rows: Int64(bounds.deadLetters), bytes: min(bounds.deadLetterBytes, share))
+        var limit = bounds.deadLetterTally
+        limit.bytes = min(limit.bytes, InboxRoom.shares(of: self.path).deadBytes)
         return try self.read { inbox throws(InboxError) in
             DeadLetterStock(try inbox.currentCounts()[.dead], limit: limit)
         }

@@ -34,6 +34,10 @@ extension PushRuntime {
         public var deadLetterBytes: Int64 = 256 << 20
 
         package init() {}
+
+        package var deadLetterTally: InboxCounts.Tally {
+            InboxCounts.Tally(rows: Int64(self.deadLetters), bytes: self.deadLetterBytes)
+        }
     }
 }
 
@@ -97,8 +101,7 @@ extension PushRuntime.Configuration {
         var file = KiiPushCore.Inbox.Configuration()
         file.keepsDoneFor = self.bounds.handledKeptFor
         file.keepsDoneBytes = self.bounds.handledKeptBytes
-        file.keepsDeadRows = Int64(self.bounds.deadLetters)
-        file.keepsDeadBytes = self.bounds.deadLetterBytes
+        file.keepsDead = self.bounds.deadLetterTally
         if let interval = self.environment.sweepInterval { file.sweepInterval = interval }
         file.maximumFileBytes = self.environment.maximumInboxBytes
         file.flushesCommits = self.environment.flushesCommits
