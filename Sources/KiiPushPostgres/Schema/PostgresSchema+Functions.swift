@@ -156,16 +156,6 @@ extension PostgresSchema {
             IF EXISTS (SELECT FROM kii_push.shard WHERE gateway = me AND id <> ALL (known)) THEN block := nextval('kii_push.message_block'); END IF;
         END $$;
 
-        -- Declares an agent, or changes what was declared.
-        CREATE FUNCTION kii_push.declare_agent(my_name text, my_declaration text) RETURNS void
-            \(plpgsql) AS $$
-        BEGIN
-            INSERT INTO kii_push.agent (name, shard, declaration)
-                VALUES (my_name, kii_push.shard_of(my_name), my_declaration)
-                ON CONFLICT (name) DO UPDATE SET declaration = my_declaration, is_leaving = false;
-            UPDATE kii_push.shard SET revision = revision + 1 WHERE id = kii_push.shard_of(my_name);
-        END $$;
-
         -- Has an agent stopped and removed. Returns whether there is one.
         CREATE FUNCTION kii_push.dismiss_agent(my_name text) RETURNS boolean \(plpgsql) AS $$
         BEGIN

@@ -342,7 +342,11 @@ import Testing
                 #expect(pause == .seconds(seconds))
             }
             try await PostgresServer.run(
-                "SELECT FROM kii_push.declare_agent('lamp-3', '{\"app\": 1}')", at: stage.target)
+                """
+                INSERT INTO kii_push.agent (name, shard, declaration)
+                    VALUES ('lamp-3', kii_push.shard_of('lamp-3'), '{"app": 1}');
+                UPDATE kii_push.shard SET revision = revision + 1 WHERE id = kii_push.shard_of('lamp-3')
+                """, at: stage.target)
             let refused = try await gateway.first { if case .agentFailed("lamp-3", _, _) = $0 { true } else { false } }
             #expect(refused == .agentFailed(name: "lamp-3", reason: "/account is missing", retryIn: nil))
             for name in ["lamp-1", "lamp-3"] { #expect(try await stage.fleet.remove(agent: name)) }

@@ -14,7 +14,8 @@ import Testing
             let owner = InboxOwner(site: "s", app: "a", principal: "user:1")
             _ = try await store.installation("former", of: owner, agent: "gone")
             let key = try await store.installation("mine", of: owner, agent: "agent")
-            try await PostgresServer.run("SELECT FROM kii_push.declare_agent('other', '{}')", at: place.address)
+            try await PostgresServer.run(
+                "INSERT INTO kii_push.agent (name, shard, declaration) VALUES ('other', 1, '{}')", at: place.address)
             try await self.whileChanging("installation SET agent = 'other' WHERE id = 'former'", at: place.address) {
                 let adoptions: [Adoption] = try await store.ask {
                     $0.takeOver(key, besides: { _ in false }, completion: $1)

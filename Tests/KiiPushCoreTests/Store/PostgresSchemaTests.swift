@@ -116,7 +116,7 @@ import Testing
             """, at: target)
         for call in [
             "now_ms()", "shard_of('a')", "is_over(now())", "take_name('one', 'host', 1, 10000)",
-            "declare_agent('a', '{}')", "dismiss_agent('a')", "begin_work('{}', '{}')", "go_on_with_work()",
+            "dismiss_agent('a')", "begin_work('{}', '{}')", "go_on_with_work()",
             "end_work()", "cut_off(1)",
         ] {
             try await PostgresServer.run("SET search_path = evil, pg_catalog; SELECT FROM kii_push.\(call)", at: target)

@@ -11,7 +11,8 @@ import Testing
         try await withStorePlace(.postgres) { place in
             let store = try await place.open()
             _ = try await store.installation("taken", agent: "other")
-            try await PostgresServer.run("SELECT kii_push.declare_agent('other', '{}')", at: place.address)
+            try await PostgresServer.run(
+                "INSERT INTO kii_push.agent (name, shard, declaration) VALUES ('other', 1, '{}')", at: place.address)
             let (answers, done) = (Journal<String>(), OneShot<Void>())
             try await store.read { store in
                 for number in 0..<300 {
