@@ -140,12 +140,19 @@ extension Inbox {
 }
 
 extension StoredMessage {
+    /// The columns of a row in a file and in PostgreSQL, in the order of reading.
+    package static let columns = [
+        "sequence", "installation", "state", "attempts", "crashes", "next_attempt_ms", "updated_ms", "received_ms",
+        "qos", "duplicate", "retain", "packet_id", "connection", "original_length", "reason", "topic", "payload",
+        "opened", "source",
+    ]
+
     /// An upper bound for damaged rows: above every configurable number of attempts, and safe for arithmetic.
     static let mostAttempts: ClosedRange<Int64> = 0...1_000_000
 
     var countedBytes: Int64 { InboxCounts.bytes(topic: 0, payload: self.bytes) }
 
-    /// Reads the columns of ``InboxSchema/columns``. Clamps numbers from a damaged page where a conversion or
+    /// Reads the ``columns``. Clamps numbers from a damaged page where a conversion or
     /// arithmetic could trap.
     init(readingFrom statement: SQLiteStatement) throws(InboxError) {
         guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15)

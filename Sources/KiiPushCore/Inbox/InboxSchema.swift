@@ -14,12 +14,6 @@ enum InboxSchema {
     /// The installation of rows whose own installation was unreadable in a damaged file. No installation has this key.
     static let unknownInstallation: Int64 = 0
 
-    /// The columns of a row, in the order of ``StoredMessage/init(readingFrom:)``.
-    static let columns = """
-        sequence, installation, state, attempts, crashes, next_attempt_ms, updated_ms, received_ms, qos, duplicate, \
-        retain, packet_id, connection, original_length, reason, topic, payload, opened, source
-        """
-
     private static let tables = """
         CREATE TABLE installation (
             key INTEGER PRIMARY KEY,

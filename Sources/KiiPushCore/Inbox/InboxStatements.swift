@@ -12,8 +12,9 @@ final class InboxStatements {
 
     init(_ connection: SQLiteConnection) {
         func make(_ sql: String, _ step: String) -> SQLiteStatement { SQLiteStatement(connection, sql, step: step) }
+        let columns = StoredMessage.columns.joined(separator: ", ")
         func rows(_ condition: String, _ step: String) -> SQLiteStatement {
-            make("SELECT \(InboxSchema.columns) FROM message WHERE \(condition)", step)
+            make("SELECT \(columns) FROM message WHERE \(condition)", step)
         }
         // Clamped: a damaged page may hold any number, and SQLite's sum() fails if it overflows.
         let bytes = "min(max(bytes, \(InboxCounts.rowBytes.lowerBound)), \(InboxCounts.rowBytes.upperBound))"
@@ -93,7 +94,7 @@ final class InboxStatements {
         self.delete = make("DELETE FROM message WHERE sequence = ?1", "removing a message")
         self.record = make(
             """
-            SELECT \(InboxSchema.columns), stored_after, acknowledged_after, started_after, answer, events,
+            SELECT \(columns), stored_after, acknowledged_after, started_after, answer, events,
                 (SELECT id FROM installation WHERE key = message.installation)
             FROM message WHERE sequence = ?1
             """, "reading a message's record")

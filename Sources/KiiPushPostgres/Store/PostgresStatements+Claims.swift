@@ -4,14 +4,9 @@ import KiiPushCore
 /// Statements that read messages for handlers. Their first parameters are arrays with an element for each claim.
 extension PostgresStatements {
     static func columns(state: String = "message.state") -> String {
-        """
-        message.sequence, message.installation, \(state) AS state, message.attempts, message.crashes, \
-        message.next_attempt_ms, message.updated_ms, message.received_ms, message.qos, message.duplicate, \
-        message.retain, message.packet_id, message.connection, message.original_length, message.reason, \
-        message.topic, message.payload, message.opened, message.source
-        """
+        StoredMessage.columns.map { $0 == "state" ? "\(state) AS state" : "message.\($0)" }.joined(separator: ", ")
     }
-    static let columnCount = 19
+    static let columnCount = StoredMessage.columns.count
 
     private static let hand = """
         JOIN kii_push.installation ON installation.key = wanted.installation
