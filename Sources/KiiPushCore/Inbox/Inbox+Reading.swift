@@ -98,14 +98,8 @@ extension Inbox {
         return sum
     }
 
-    package func installationID(_ key: Int64) throws(InboxError) -> String? {
-        try self.statements.installationID.first(key) { $0.text(0) }
-    }
-
     package func unproven(installation: Int64, after sequence: Int64? = nil) throws(InboxError) -> [UnprovenRow] {
-        let written = try self.statements.proven.first(installation) { $0.integer(0) }
-        let start = sequence ?? written ?? 0
-        return try self.statements.unproven.all(start, installation) { row in
+        try self.statements.unproven.all(sequence, installation) { row in
             UInt16(exactly: row.integer(1)).map { UnprovenRow(sequence: row.integer(0), packetID: $0) }
         }
     }

@@ -16,6 +16,8 @@ package struct InboxOwner: Sendable, Hashable {
 }
 
 extension Inbox {
+    package func installationID(_ key: Int64) throws(InboxError) -> String? { try self.place(of: key)?.id }
+
     func isOwn(_ key: Int64, _ owner: InboxOwner) throws(InboxError) -> Bool {
         let place = try self.place(of: key)
         return place?.owner == owner && place?.adopter == nil
@@ -56,8 +58,8 @@ extension Inbox {
     }
 
     private func place(of key: Int64) throws(InboxError) -> (id: String, adopter: Int64?, owner: InboxOwner?)? {
-        try self.statements.owners.first(key) { row in
-            row.text(1).map { (id: $0, adopter: row.optionalInteger(2), owner: InboxOwner(row, from: 3)) }
+        try self.statements.place.first(key) { row in
+            row.text(0).map { (id: $0, adopter: row.optionalInteger(1), owner: InboxOwner(row, from: 2)) }
         }
     }
 }

@@ -3,9 +3,9 @@ final class InboxStatements {
     let addEvent, events, eventNumbers, deleteEvents, ofSource, ofNoSource, nextSource, firstSource: SQLiteStatement
     let record, row, bytes, page, sequences, deadLetters, refusedTally, oldestRefused, cut: SQLiteStatement
     let dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
-    let addInstallation, restoreInstallation, findInstallation, installationID, installations: SQLiteStatement
-    let own, adopt, adopted, sameOwner, openCount, openCounts, owners: SQLiteStatement
-    let prove, proven, unproven, allUnproven, openBytes, scan, done, freePages, vacuum, vacuumStep: SQLiteStatement
+    let addInstallation, restoreInstallation, findInstallation, place, installations: SQLiteStatement
+    let own, adopt, adopted, sameOwner, openCount, openCounts: SQLiteStatement
+    let prove, unproven, allUnproven, openBytes, scan, done, freePages, vacuum, vacuumStep: SQLiteStatement
     let inspect, indexedRows, lostInstallations, installationsByIndex: SQLiteStatement
     let notices, addNotice, removeNotices, dataVersion: SQLiteStatement
     private let readingLedger, writingLedger: SQLiteStatement
@@ -142,7 +142,8 @@ final class InboxStatements {
         self.restoreInstallation = make(
             "INSERT INTO installation (key, id, proven_sequence) VALUES (?1, ?2, ?3)", "taking an installation over")
         self.findInstallation = make("SELECT key FROM installation WHERE id = ?1", "finding an installation")
-        self.installationID = make("SELECT id FROM installation WHERE key = ?1", "finding an installation")
+        self.place = make(
+            "SELECT id, adopter, site, app, principal FROM installation WHERE key = ?1", "finding an installation")
         self.own = make(
             """
             UPDATE installation SET site = ?2, app = ?3, principal = ?4, adopter = NULL WHERE key = ?1
@@ -165,15 +166,13 @@ final class InboxStatements {
             SELECT installation, count(*), min(sequence), max(sequence) FROM message WHERE state < 4
             GROUP BY installation
             """, "counting what waits")
-        self.owners = make(
-            "SELECT key, id, adopter, site, app, principal FROM installation WHERE key = ?1", "reading an installation")
         self.prove = make(
             "UPDATE installation SET proven_sequence = ?2 WHERE key = ?1", "recording proven acknowledgements")
-        self.proven = make("SELECT proven_sequence FROM installation WHERE key = ?1", "reading what is proven")
         self.unproven = make(
             """
             SELECT sequence, packet_id FROM message
-            WHERE sequence > ?1 AND installation = ?2 AND packet_id IS NOT NULL ORDER BY sequence
+            WHERE sequence > coalesce(?1, (SELECT proven_sequence FROM installation WHERE key = ?2), 0)
+                AND installation = ?2 AND packet_id IS NOT NULL ORDER BY sequence
             """, "reading unproven rows")
         // CROSS fixes the order of the loops: one pass over the messages for any number of installations.
         self.allUnproven = make(
