@@ -47,12 +47,6 @@ struct KnownInstallations {
         self.entries[key] = Entry(shard: shard, agent: agent, pendingBytes: pendingBytes)
     }
 
-    mutating func add(_ bytes: Int64, to key: Int64) {
-        guard self.entries[key] != nil else { return }
-        self.entries[key]?.pendingBytes += bytes
-        self.pendingBytes += bytes
-    }
-
     mutating func refresh(_ pendingBytes: [Int64: Int64]) {
         for (key, entry) in self.entries {
             self.know(key, shard: entry.shard, agent: entry.agent, pendingBytes: pendingBytes[key] ?? 0)
@@ -60,11 +54,11 @@ struct KnownInstallations {
     }
 
     mutating func moved(_ bytes: Int64, of key: Int64, from former: RowState?, to state: RowState?) {
-        switch (former?.isPending ?? false, state?.isPending ?? false) {
-        case (false, true): self.add(bytes, to: key)
-        case (true, false): self.add(-bytes, to: key)
-        case (true, true), (false, false): break
-        }
+        let (wasPending, isPending) = (former?.isPending ?? false, state?.isPending ?? false)
+        guard wasPending != isPending, self.entries[key] != nil else { return }
+        let change = isPending ? bytes : -bytes
+        self.entries[key]?.pendingBytes += change
+        self.pendingBytes += change
     }
 
     mutating func forget(_ keys: Set<Int64>) {

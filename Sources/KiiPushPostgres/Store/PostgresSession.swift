@@ -4,7 +4,7 @@ import Glibc
 package import KiiPushCore
 
 package final class PostgresSession: Sendable {
-    struct Gateway: Sendable, Hashable {
+    package struct Gateway: Sendable, Hashable {
         var id: Int64
         /// Changes when a process takes the gateway's name, and when other gateways declare this gateway dead.
         var token: Int64
@@ -25,14 +25,10 @@ package final class PostgresSession: Sendable {
 
     /// Blocks, if necessary until the end of another process's lease on the gateway's name.
     ///
-    /// - Throws: ``InboxError``, of kind `nameInUse` if another process keeps the name.
-    package convenience init(_ configuration: PostgresConfiguration) throws(InboxError) {
-        try self.init(configuration, resuming: nil)
-    }
-
     /// - Parameter gateway: the identity that this process already has, with an unused session number; `nil` takes the
     ///   name.
-    init(_ configuration: PostgresConfiguration, resuming gateway: Gateway?) throws(InboxError) {
+    /// - Throws: ``InboxError``, of kind `nameInUse` if another process keeps the name.
+    package init(_ configuration: PostgresConfiguration, resuming gateway: Gateway? = nil) throws(InboxError) {
         let connection = try BlockingPostgres(configuration.target, name: "kii-push \(configuration.gateway)")
         try PostgresSchema.check(connection)
         try PostgresSchema.checkRights(connection)
