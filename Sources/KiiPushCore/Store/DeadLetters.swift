@@ -34,28 +34,23 @@ struct DeadLetters: AsyncSequence, Sendable {
 
 /// The dead letters of an inbox file, and the limit at which the agent stops reading from the network.
 package struct DeadLetterStock: Sendable, Hashable {
-    package var count: Int64
-    /// Payload, topic and 64 bytes for each dead letter.
-    package var bytes: Int64
-    package var countLimit: Int64
+    private let held: InboxCounts.Tally
     /// On a small disk less than ``PushRuntime/Bounds/deadLetterBytes``.
-    package var bytesLimit: Int64
+    private let limit: InboxCounts.Tally
 
-    package init(_ tally: InboxCounts.Tally, limit: InboxCounts.Tally) {
-        (self.count, self.bytes) = (tally.rows, tally.bytes)
-        (self.countLimit, self.bytesLimit) = (limit.rows, limit.bytes)
-    }
+    package init(_ held: InboxCounts.Tally, limit: InboxCounts.Tally) { (self.held, self.limit) = (held, limit) }
 
-    package var isFull: Bool { self.count >= self.countLimit || self.bytes >= self.bytesLimit }
+    package var count: Int64 { self.held.rows }
+    package var isFull: Bool { self.held.rows >= self.limit.rows || self.held.bytes >= self.limit.bytes }
 
     /// Whether the agent reads from the network again: at nine tenths of the limits or less.
     package var hasRoom: Bool {
-        // `countLimit * 9` would overflow where the limit is `Int.max`.
-        let count = self.countLimit / 10 * 9 + self.countLimit % 10 * 9 / 10
-        return self.count <= count && self.bytes / 9 <= self.bytesLimit / 10
+        // `limit.rows * 9` would overflow where the limit is `Int.max`.
+        let rows = self.limit.rows / 10 * 9 + self.limit.rows % 10 * 9 / 10
+        return self.held.rows <= rows && self.held.bytes / 9 <= self.limit.bytes / 10
     }
 
     package var advice: String {
-        "the inbox holds \(self.count) dead letters (\(self.bytes >> 10) KiB), as many as it may hold: retry or drop some"
+        "the inbox holds \(self.count) dead letters (\(self.held.bytes >> 10) KiB), as many as it may hold: retry or drop some"
     }
 }
