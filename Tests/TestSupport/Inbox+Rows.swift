@@ -47,7 +47,7 @@ extension InboxTransaction {
     @discardableResult
     package func update(
         _ change: MessageChange, acknowledgedAt: Timestamp? = nil, at now: Timestamp
-    ) throws(InboxError) -> Update? {
+    ) throws(InboxError) -> (state: RowState, source: Int64?)? {
         try self.update(change, acknowledgedAt: acknowledgedAt, at: TurnClock(now: now, instant: .of(now)))
     }
 }

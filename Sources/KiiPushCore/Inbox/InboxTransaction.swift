@@ -63,11 +63,6 @@ package struct InboxTransaction {
         self.move(row.countedBytes, from: row.state, to: .inHand)
     }
 
-    package struct Update: Sendable, Hashable {
-        package var state: RowState
-        package var source: Int64?
-    }
-
     /// Records a success in one statement. Returns false, without a change, unless the row is `inHand` and has this
     /// number of bytes.
     private func finish(
@@ -88,20 +83,20 @@ package struct InboxTransaction {
         return true
     }
 
-    /// Applies the outcome of a delivery. Returns `nil`, without a change, if the row does not exist or is not in the
-    /// state `change.onlyIn`.
+    /// Applies the outcome of a delivery. Returns the row's new state and source; `nil`, without a change, if the row
+    /// does not exist or is not in the state `change.onlyIn`.
     ///
     /// - Parameter acknowledgedAt: the time of the acknowledgement. An earlier time is not overwritten.
     @discardableResult
     package func update(
         _ change: MessageChange, acknowledgedAt: Timestamp? = nil, at clock: TurnClock
-    ) throws(InboxError) -> Update? {
+    ) throws(InboxError) -> (state: RowState, source: Int64?)? {
         let now = change.time(by: clock)
         let startedAt = change.startedAt(by: clock)
         if change.isCommonEnd, let bytes = change.bytes,
             try self.finish(change, bytes: bytes, acknowledgedAt: acknowledgedAt, startedAt: startedAt, at: now)
         {
-            return Update(state: .done)
+            return (.done, nil)
         }
         guard let standing = try self.standing(of: change.sequence), (change.onlyIn ?? standing.state) == standing.state
         else { return nil }
@@ -142,7 +137,7 @@ package struct InboxTransaction {
         default: break
         }
         if state == .done { self.inbox.pruning.becameDone(change.sequence) }
-        return Update(state: state, source: source)
+        return (state, source)
     }
 
     private func code(of answer: FetchResult?) -> Int64? { answer.map { $0 == .newData ? 0 : 1 } }
