@@ -69,8 +69,6 @@ package struct InboxMark: Equatable {
             ("sequence", self.sequence), ("stored", self.stored), ("unfinished", self.unfinished), ("lost", self.lost),
         ]
         let text = Self.title + numbers.map { " \($0) \(padded("\($1)", to: 17))" }.joined()
-        // FNV-1a, 64 bits: detects accidents, not attacks.
-        let sum = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return "\(text) \(padded(String(sum, radix: 16), to: 16))\n"
+        return "\(text) \(padded(String(text.stableHash, radix: 16), to: 16))\n"
     }
 }

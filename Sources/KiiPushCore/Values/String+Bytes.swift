@@ -34,6 +34,11 @@ extension String {
         return isSame ?? self.utf8.elementsEqual(bytes)
     }
 
+    /// A hash (FNV-1a) that every process computes alike, unlike Swift's own. It detects accidents, not attacks.
+    package var stableHash: UInt64 {
+        self.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+
     /// Percent-encodes every UTF-8 byte except letters, digits and the bytes in `plain`.
     func percentEncoded(but plain: StaticString) -> String {
         var encoded = ""

@@ -99,10 +99,9 @@ public struct Fleet: Sendable {
         return places
     }
 
-    /// FNV-1a, so that every process computes the same database for a name. Shards use another hash.
+    /// Shards use another hash.
     static func place(of name: String, among count: Int) -> Int {
-        let hash = name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return Int((hash >> 32) % UInt64(max(count, 1)))
+        Int((name.stableHash >> 32) % UInt64(max(count, 1)))
     }
 
     private func declare(_ texts: [String: String], at target: String) async throws {

@@ -19,10 +19,7 @@ final class InstallationLock: Sendable {
     private let offset: Int64
 
     init(installationID: String, directory: String) throws(PushAgentError) {
-        // FNV-1a: every process must compute the same hash, and Swift's own has a random seed.
-        let hash = installationID.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
-            (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-        }
+        let hash = installationID.stableHash
         let path = "\(Directory.resolved(directory) ?? directory)/\(hash % 64).lock"
         let offset = Int64(hash / 64)
         try InstallationLock.files.withLock { files throws(PushAgentError) in
