@@ -34,8 +34,6 @@ struct FirstPage {
         return pwrite(file.number, start, start.count, 0) == start.count
     }
 
-    static func remove(_ copy: String) { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
-
     private static func copy(_ path: String, to copy: String) -> Int? {
         guard let source = FileDescriptor(opening: path, O_RDONLY),
             let target = FileDescriptor(opening: copy, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)

@@ -30,7 +30,7 @@ extension Inbox {
         let isReplaced = try files.resumeReplacement(now: damage.foundAt)
         let isDamaged = try isReplaced ? self.isDamaged(path, configuration) : true
         if isDamaged {
-            files.remove(files.partial)
+            InboxFile.remove(files.partial)
             let aside = files.unusedDamagedPath(now: damage.foundAt)
             try self.salvage(path, into: files.partial, configuration, damage, keptAt: aside)
             try files.putInPlace(aside: aside)
@@ -53,7 +53,7 @@ extension Inbox {
     ) throws(InboxError) {
         let fresh = try Inbox(path: partial, configuration: configuration)
         let copy = "\(partial)-copy"
-        defer { FirstPage.remove(copy) }
+        defer { InboxFile.remove(copy) }
         try self.readable(path, into: fresh, at: partial, copy, damage).run(keptAt: aside)
         try fresh.writeLog(emptying: true)
     }

@@ -1,7 +1,11 @@
 import Glibc
 
-/// Checks of the inbox file before SQLite opens it. SQLite gives `-wal` and `-shm` the permissions of that file.
+/// The files of an inbox, and checks before SQLite opens them. SQLite gives `-wal` and `-shm` the permissions of the
+/// inbox file.
 enum InboxFile {
+    static let logSuffixes = ["-wal", "-shm", InboxMark.suffix]
+    static let suffixes = [""] + logSuffixes
+
     /// Throws if the path names something other than a regular file: a link leads elsewhere, and reading a pipe may
     /// never end. Does not open the file: closing a descriptor would drop this process's POSIX locks on the file.
     static func requireRegular(_ path: String) throws(InboxError) {
@@ -21,7 +25,7 @@ enum InboxFile {
         }
         let code = errno
         guard code != EEXIST else {
-            for name in [path, path + "-wal", path + "-shm", path + InboxMark.suffix] {
+            for name in self.suffixes.map({ path + $0 }) {
                 var status = stat()
                 guard stat(name, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
                 guard chmod(name, 0o600) == 0
@@ -49,6 +53,8 @@ enum InboxFile {
         guard self.size(of: path + "-wal") == 0
         else { throw InboxError(.corrupt, step: "finding the file to its log (it is empty or gone)") }
     }
+
+    static func remove(_ path: String) { for suffix in self.suffixes { _ = unlink(path + suffix) } }
 
     static func size(of path: String) -> Int {
         var status = stat()

@@ -18,13 +18,11 @@ struct InboxReplacement {
     var partial: String { self.path + ".partial" }
     private var complete: String { self.path + ".new" }
 
-    private static let logSuffixes = ["-wal", "-shm", InboxMark.suffix]
-
     func finish(now: Timestamp) throws(InboxError) {
         guard self.exists(self.complete) else { return }
         // The damaged file still has its name. Opening the inbox will find the damage again and make a newer
         // replacement.
-        guard !self.exists(self.path) else { return self.remove(self.complete) }
+        guard !self.exists(self.path) else { return InboxFile.remove(self.complete) }
         try self.changeNames { () throws(InboxError) in
             // If the damaged file's log kept its name, SQLite would apply the log to the new file.
             self.moveLogs(to: self.damagedPath(now))
@@ -43,7 +41,7 @@ struct InboxReplacement {
 
     func unusedDamagedPath(now: Timestamp) -> String {
         var later = now
-        while ([""] + Self.logSuffixes).contains(where: { self.exists(self.damagedPath(later) + $0) }) {
+        while InboxFile.suffixes.contains(where: { self.exists(self.damagedPath(later) + $0) }) {
             later = later + .milliseconds(1)
         }
         return self.damagedPath(later)
@@ -65,18 +63,13 @@ struct InboxReplacement {
         try self.flushDirectory()
     }
 
-    private func flushDirectory() throws(InboxError) {
-        let end = self.path.lastIndex(of: "/")
-        try self.flush(end.map { String(self.path[...$0]) } ?? ".")
-    }
+    private func flushDirectory() throws(InboxError) { try self.flush(Directory.parent(of: self.path)) }
 
     private func damagedPath(_ now: Timestamp) -> String { "\(self.path).damaged-\(now.millisecondsSinceEpoch)" }
 
     private func moveLogs(to aside: String) {
-        for suffix in Self.logSuffixes { _ = Glibc.rename(self.path + suffix, aside + suffix) }
+        for suffix in InboxFile.logSuffixes { _ = Glibc.rename(self.path + suffix, aside + suffix) }
     }
-
-    func remove(_ path: String) { for suffix in [""] + Self.logSuffixes { _ = unlink(path + suffix) } }
 
     private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

@@ -82,9 +82,8 @@ package struct InboxRoom {
 
     package static func freeBytes(at path: String) -> Int64? {
         var disk = statvfs()
-        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         // Some FUSE file systems report 0 for everything.
-        guard statvfs(directory, &disk) == 0, disk.f_blocks > 0 else { return nil }
+        guard statvfs(Directory.parent(of: path), &disk) == 0, disk.f_blocks > 0 else { return nil }
         // Only root may use the blocks that the file system keeps back.
         let blocks = geteuid() == 0 ? disk.f_bfree : disk.f_bavail
         let (bytes, overflow) = UInt64(blocks).multipliedReportingOverflow(by: UInt64(disk.f_frsize))
