@@ -140,7 +140,10 @@ package final class PostgresStore: Store {
     private func answered(_ answer: PostgresConnection.Answer) {
         guard var turn = self.underWay.take() else { return }
         switch answer {
-        case .rows(let rows): self.succeed(turn, turn.outcome(rows, of: self))
+        case .rows(let rows):
+            // A statement of its own: `succeed` needs the turn as the answer has left it.
+            let outcome = turn.outcome(rows, of: self)
+            self.succeed(turn, outcome)
         // The first `refused` case sends the turn again without the handlers' answers that the database refused. The
         // second sends the turn again, with redeliveries that differ from their stored rows as new messages.
         case .refused(let error, let places, let step)

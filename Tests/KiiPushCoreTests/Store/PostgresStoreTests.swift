@@ -296,32 +296,7 @@ import Testing
         }
     }
 
-    @Test func oldRowsGoInTime() async throws {
-        try await withStorePlace(.postgres) { place in
-            let first = try await place.open()
-            // This agent's shard belongs to the part whose old rows a process removes first.
-            let id = try await PostgresServer.run(
-                """
-                SELECT id FROM (SELECT 'a' || number AS id FROM generate_series(1, 100) AS number) AS ids
-                WHERE kii_push.shard_of(id) % \(PostgresStatements.pruningParts) = 0 LIMIT 1
-                """, at: place.address)
-            let key = try await first.installation("installation", agent: String(id.dropLast()))
-            let message = TestMessage(TestLink(installation: key))
-            let rows = try await first.receive(message, message)
-            try await first.change(.change(rows[0], of: key, .done(.newData)))
-            let milestones = "INSERT INTO kii_push.milestone VALUES (1, 1000000), (2, 1000000)"
-            try await PostgresServer.run(milestones, at: place.address)
-            let store = try await place.open(keepsDone: .zero)
-            try await store.commit { Turn() }
-            #expect(try await store.standing(rows[0]) == nil)
-            #expect(try await store.standing(rows[1]) == .inHand)
-            let ledger = try await store.ledger()
-            #expect([ledger.done, ledger.running] == [1, 1])
-            #expect(ledger.isBalanced)
-        }
-    }
-
-    /// Senders can create any number of undecodable messages.
+    /// Senders can make any number of them.
     @Test func refusedMessagesAreHalfOfTheDeadLettersAtMost() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open(keepsDead: 10)
