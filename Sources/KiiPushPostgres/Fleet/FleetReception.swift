@@ -203,10 +203,7 @@ final class FleetReception: Sendable {
     func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (PostgresStore, @escaping StoreCompletion<Answer>) -> Void
     ) async throws -> Answer {
-        try await self.runtime.ask { store, completion in
-            guard let store = store as? PostgresStore else { return completion(.failure(.away("using the store"))) }
-            question(store, completion)
-        }
+        try await self.runtime.ask { [store] _, completion in question(store.value, completion) }
     }
 
     // MARK: - Agents
