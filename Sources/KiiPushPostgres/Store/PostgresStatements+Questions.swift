@@ -57,8 +57,7 @@ extension PostgresStatements {
     static let found = PostgresStatement(
         "found", "looking for a message",
         """
-        SELECT \(standing), message.installation, message.original_length, message.payload
-        FROM (
+        SELECT \(columns(state: standing)) FROM (
             (SELECT installation AS key FROM kii_push.request WHERE message = $1::bigint LIMIT 1)
             UNION ALL
             SELECT key FROM kii_push.installation

@@ -76,25 +76,19 @@ extension PostgresStore {
     package func standing(
         of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>
     ) {
-        self.find(sequence) { answer in completion(answer.map { $0?.standing }) }
-    }
-
-    private struct Found {
-        var standing: MessageStanding
-        var payload: [UInt8]
-        var originalLength: Int?
-    }
-
-    private func find(_ sequence: Int64, completion: @escaping StoreCompletion<Found?>) {
-        self.ask([(PostgresStatements.found, .init(sequence))]) { answer in
+        self.find(sequence) { answer in
             completion(
-                answer.map { rows in
-                    guard rows[0].count > 0, let state = RowState(rawValue: rows[0].integer(0, 0)) else { return nil }
-                    return Found(
-                        standing: MessageStanding(
-                            state: state, installation: rows[0].integer(0, 1), hasInstallation: true),
-                        payload: rows[0].blob(0, 3), originalLength: rows[0].optionalInteger(0, 2).map(Int.init))
+                answer.map { found in
+                    found.map {
+                        MessageStanding(state: $0.state, installation: $0.installation, hasInstallation: true)
+                    }
                 })
+        }
+    }
+
+    private func find(_ sequence: Int64, completion: @escaping StoreCompletion<StoredMessage?>) {
+        self.ask([(PostgresStatements.found, .init(sequence))]) { answer in
+            completion(answer.map { rows in rows[0].count > 0 ? StoredMessage(rows[0], 0) : nil })
         }
     }
 
@@ -103,8 +97,8 @@ extension PostgresStore {
     ) {
         self.find(sequence) { answer in
             guard case .success(let found?) = answer else { return completion(answer.map { _ in nil }) }
-            let source = DecodedContent(payload: found.payload, originalLength: found.originalLength).source
-            let installation = found.standing.installation
+            let source = DecodedContent(found).source
+            let installation = found.installation
             let moment = now.millisecondsSinceEpoch + self.clock.lead
             let parameters = PostgresParameters(installation, sequence, moment, source)
             self.change((PostgresStatements.requeue, parameters), of: installation) { answer in
@@ -122,7 +116,7 @@ extension PostgresStore {
     package func drop(_ sequence: Int64, completion: @escaping StoreCompletion<Void>) {
         self.find(sequence) { answer in
             guard case .success(let found?) = answer else { return completion(answer.map { _ in () }) }
-            let installation = found.standing.installation
+            let installation = found.installation
             let parameters = PostgresParameters(installation, sequence, self.gateway.id)
             self.change((PostgresStatements.drop, parameters), of: installation) { answer in
                 completion(
