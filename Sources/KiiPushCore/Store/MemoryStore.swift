@@ -4,6 +4,8 @@ final class MemoryStore: Store {
     private final class Entry {
         var message: StoredMessage
         var retryAt: MonotonicInstant?
+        /// Set if the message became final before the user opened its notification: it still identifies redeliveries.
+        var fingerprint: FinalMessages.Fingerprint?
 
         init(_ message: consuming StoredMessage) { self.message = message }
 
@@ -24,11 +26,7 @@ final class MemoryStore: Store {
     /// Waiting messages by source, in the order of reception. Readers skip messages that are listed twice or no longer
     /// wait.
     private var backlogs: [SourceID: Fifo<Int64>] = [:]
-    private var unsettled: [Int64: Set<Int64>] = [:]
     private var retries: [Int64: Set<Int64>] = [:]
-    /// Digests of messages that became final before the user opened their notifications. They still identify
-    /// redeliveries.
-    private var fingerprints: [Int64: FinalMessages.Fingerprint] = [:]
     private var installations: [String: Int64] = [:]
     private var lastSequence: Int64 = 0
     private var counted = MessageLedger()
@@ -96,12 +94,17 @@ final class MemoryStore: Store {
     func presented(
         installation: Int64, after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[StoredMessage]>
     ) {
-        var presented: [StoredMessage] = []
+        completion(.success(Array(self.messages(.presented, of: installation, after: sequence).prefix(limit))))
+    }
+
+    private func messages(_ state: RowState, of installation: Int64, after sequence: Int64) -> [StoredMessage] {
+        var messages: [StoredMessage] = []
         self.entries.forEach { number, entry in
-            guard !entry.isPending, entry.message.installation == installation, number > sequence else { return }
-            presented.append(entry.message)
+            let message = entry.message
+            guard message.state == state, message.installation == installation, number > sequence else { return }
+            messages.append(message)
         }
-        completion(.success(Array(presented.sorted { $0.sequence < $1.sequence }.prefix(limit))))
+        return messages.sorted { $0.sequence < $1.sequence }
     }
 
     // MARK: - Turns
@@ -152,7 +155,7 @@ final class MemoryStore: Store {
         if let final = self.finals[row] { return final.fingerprint == self.fingerprint(of: message) ? true : nil }
         guard let entry = self.entries[row] else { return nil }
         let isSame =
-            self.fingerprints[row].map { $0 == self.fingerprint(of: message) }
+            entry.fingerprint.map { $0 == self.fingerprint(of: message) }
             ?? (entry.message.topic.hasBytes(of: message.topic) && entry.message.payload == message.payload
                 && entry.message.originalLength == message.truncatedLength)
         return isSame ? !entry.isPending : nil
@@ -222,8 +225,8 @@ final class MemoryStore: Store {
             message.source = DecodedContent(message).source
             message.packetID = final?.packetID
             message.state = .waiting
-            self.fingerprints[sequence] = final?.fingerprint
             let entry = Entry(message)
+            entry.fingerprint = final?.fingerprint
             self.add(entry)
             self.wait(entry)
             return outcome.appeared.append(entry.appearance)
@@ -252,22 +255,18 @@ final class MemoryStore: Store {
     private func wait(_ entry: Entry) {
         self.move(entry, to: .waiting)
         let message = entry.message
-        if let source = message.source {
-            let id = SourceID(installation: message.installation, number: source)
-            self.backlogs[id, default: .init()].list(message.sequence)
-        } else {
-            self.unsettled[message.installation, default: []].insert(message.sequence)
-        }
+        guard let source = message.source else { return }
+        let id = SourceID(installation: message.installation, number: source)
+        self.backlogs[id, default: .init()].list(message.sequence)
     }
 
     private func finish(_ entry: Entry) {
         let message = entry.message
         self.entries[message.sequence] = nil
         if entry.isPending { self.pendingBytes -= entry.bytes }
-        let known = self.fingerprints.isEmpty ? nil : self.fingerprints.removeValue(forKey: message.sequence)
         guard let packetID = message.packetID else { return }
         let fingerprint =
-            known
+            entry.fingerprint
             ?? self.finals.fingerprint(topic: message.topic, payload: message.payload, message.originalLength)
         self.finals.add(
             message.sequence, .init(installation: message.installation, packetID: packetID, fingerprint: fingerprint))
@@ -281,17 +280,12 @@ final class MemoryStore: Store {
         switch claim.kind {
         case .suspects: break  // Nothing outlives the process here.
         case .unsettled(let after):
-            let waiting = (self.unsettled[installation] ?? []).filter { $0 > after && self.isWaiting($0, in: nil) }
-                .sorted()
-            answer.messages = waiting.prefix(claim.limit).compactMap { self.entries[$0]?.message }
-            answer.isComplete = waiting.count <= claim.limit
-            if waiting.isEmpty, after == 0 { self.unsettled[installation] = nil }
+            let unsettled = self.messages(.waiting, of: installation, after: after).filter { $0.source == nil }
+            answer.messages = Array(unsettled.prefix(claim.limit))
+            answer.isComplete = unsettled.count <= claim.limit
         case .paused(let after):
-            let paused = (self.retries[installation] ?? []).filter { $0 > after }.sorted()
-            answer.messages = paused.prefix(claim.limit).compactMap { sequence in
-                guard let entry = self.entries[sequence], entry.message.state == .retry else { return nil }
-                return entry.message
-            }
+            let paused = self.messages(.retry, of: installation, after: after)
+            answer.messages = Array(paused.prefix(claim.limit))
             answer.isComplete = paused.count <= claim.limit
         case .sources(let after):
             let numbers = self.backlogs.keys.filter { $0.installation == installation && $0.number > after ?? .min }
@@ -312,7 +306,9 @@ final class MemoryStore: Store {
         // Taken out of the dictionary, the queue changes in place, without a copy.
         guard var backlog = self.backlogs.removeValue(forKey: source) else { return }
         while let sequence = backlog.first {
-            if self.isWaiting(sequence, in: source.number), let entry = self.entries[sequence] {
+            if let entry = self.entries[sequence], entry.message.state == .waiting,
+                entry.message.source == source.number
+            {
                 guard sequence < before ?? .max else { break }
                 guard answer.messages.count < limit else {
                     answer.isComplete = false
@@ -350,11 +346,6 @@ final class MemoryStore: Store {
         entry.message.state = .inHand
         entry.retryAt = nil
         answer.messages.append(entry.message)
-    }
-
-    private func isWaiting(_ sequence: Int64, in source: Int64?) -> Bool {
-        guard let entry = self.entries[sequence], entry.message.state == .waiting else { return false }
-        return entry.message.source == source
     }
 }
 
