@@ -1,18 +1,13 @@
-/// Handled messages and dead letters of an inbox in memory. Length and digest identify a redelivery, until the broker
+/// Handled messages and dead letters of an inbox in memory. A digest identifies a redelivery, until the broker
 /// certainly has the acknowledgement.
 ///
 /// The digest has a secret key. Otherwise a sender could make two messages with one digest, and the second would be
 /// lost as a redelivery of the first.
 struct FinalMessages {
-    struct Fingerprint: Equatable {
-        fileprivate let length: Int
-        fileprivate let digest: SipHash.Digest
-    }
-
     struct Message {
         let installation: Int64
         let packetID: UInt16
-        let fingerprint: Fingerprint
+        let digest: SipHash.Digest
     }
 
     /// A broker has at most this many packets of a connection in flight (MQTT 3.1.1 section 2.3.1). A redelivery of an
@@ -28,13 +23,13 @@ struct FinalMessages {
 
     subscript(sequence: Int64) -> Message? { self.messages[sequence] }
 
-    func fingerprint(topic: String, payload: [UInt8], _ originalLength: Int?) -> Fingerprint {
+    func digest(topic: String, payload: [UInt8], _ originalLength: Int?) -> SipHash.Digest {
         var (hash, topic) = (SipHash(key: self.key), topic)
         payload.withUnsafeBytes { hash.append($0) }
         topic.withUTF8 { hash.append(UnsafeRawBufferPointer($0)) }
         // Without the lengths, `ab` with `c` and `a` with `bc` would have one digest.
         withUnsafeBytes(of: (originalLength ?? -1, payload.count)) { hash.append($0) }
-        return Fingerprint(length: payload.count, digest: hash.finish())
+        return hash.finish()
     }
 
     mutating func add(_ sequence: Int64, _ message: Message) {

@@ -5,7 +5,7 @@ final class MemoryStore: Store {
         var message: StoredMessage
         var retryAt: MonotonicInstant?
         /// Set if the message became final before the user opened its notification: it still identifies redeliveries.
-        var fingerprint: FinalMessages.Fingerprint?
+        var digest: SipHash.Digest?
 
         init(_ message: consuming StoredMessage) { self.message = message }
 
@@ -152,17 +152,17 @@ final class MemoryStore: Store {
 
     /// Whether the row's acknowledgement may leave; `nil` if `message` does not repeat the row.
     private func isFinal(_ row: Int64, repeatedBy message: MQTTSession.InboundMessage) -> Bool? {
-        if let final = self.finals[row] { return final.fingerprint == self.fingerprint(of: message) ? true : nil }
+        if let final = self.finals[row] { return final.digest == self.digest(of: message) ? true : nil }
         guard let entry = self.entries[row] else { return nil }
         let isSame =
-            entry.fingerprint.map { $0 == self.fingerprint(of: message) }
+            entry.digest.map { $0 == self.digest(of: message) }
             ?? (entry.message.topic.hasBytes(of: message.topic) && entry.message.payload == message.payload
                 && entry.message.originalLength == message.truncatedLength)
         return isSame ? !entry.isPending : nil
     }
 
-    private func fingerprint(of message: MQTTSession.InboundMessage) -> FinalMessages.Fingerprint {
-        self.finals.fingerprint(topic: message.topic, payload: message.payload, message.truncatedLength)
+    private func digest(of message: MQTTSession.InboundMessage) -> SipHash.Digest {
+        self.finals.digest(topic: message.topic, payload: message.payload, message.truncatedLength)
     }
 
     // MARK: - Changes
@@ -226,7 +226,7 @@ final class MemoryStore: Store {
             message.packetID = final?.packetID
             message.state = .waiting
             let entry = Entry(message)
-            entry.fingerprint = final?.fingerprint
+            entry.digest = final?.digest
             self.add(entry)
             self.wait(entry)
             return outcome.appeared.append(entry.appearance)
@@ -265,11 +265,11 @@ final class MemoryStore: Store {
         self.entries[message.sequence] = nil
         if entry.isPending { self.pendingBytes -= entry.bytes }
         guard let packetID = message.packetID else { return }
-        let fingerprint =
-            entry.fingerprint
-            ?? self.finals.fingerprint(topic: message.topic, payload: message.payload, message.originalLength)
+        let digest =
+            entry.digest
+            ?? self.finals.digest(topic: message.topic, payload: message.payload, message.originalLength)
         self.finals.add(
-            message.sequence, .init(installation: message.installation, packetID: packetID, fingerprint: fingerprint))
+            message.sequence, .init(installation: message.installation, packetID: packetID, digest: digest))
     }
 
     // MARK: - Claims
