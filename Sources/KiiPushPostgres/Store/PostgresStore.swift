@@ -32,7 +32,8 @@ package final class PostgresStore: Store {
     var installations = KnownInstallations()
     /// As ``PostgresTurn/proofs``, for the next turn.
     private var proofs: [Int64: Int64] = [:]
-    var questions = QuestionQueue()
+    var questions = Fifo<Question>()
+    var isAsking = false
     var acknowledgements = AcknowledgementTimes()
     var retries = 0
     var whenClosed: (() -> Void)?

@@ -3,28 +3,15 @@ import KiiPushCore
 
 /// Queries and writes outside turns, many in one transaction. If thousands of agents start together, a transaction for
 /// each query would delay turns and the renewal of the lease.
-struct QuestionQueue {
+extension PostgresStore {
     struct Question {
         let steps: [PostgresConnection.Step]
         let writes: Bool
         let completion: StoreCompletion<[PostgresRows]>
     }
 
-    static let together = 64
+    private static let questionsTogether = 64
 
-    private var waiting = Fifo<Question>()
-    var isUnderWay = false
-
-    mutating func add(_ question: Question) { self.waiting.append(question) }
-
-    mutating func take(_ count: Int) -> [Question] {
-        var taken: [Question] = []
-        while taken.count < count, let question = self.waiting.popFirst() { taken.append(question) }
-        return taken
-    }
-}
-
-extension PostgresStore {
     /// Queues statements for a common transaction. Statements that other methods send may overtake them.
     ///
     /// - Parameter writes: whether the statements write. They then run only if this process is still the gateway.
@@ -32,17 +19,17 @@ extension PostgresStore {
         together steps: [PostgresConnection.Step], writes: Bool = false,
         completion: @escaping StoreCompletion<[PostgresRows]>
     ) {
-        self.questions.add(.init(steps: steps, writes: writes, completion: completion))
+        self.questions.append(.init(steps: steps, writes: writes, completion: completion))
         self.askNext()
     }
 
     private func askNext() {
-        guard !self.questions.isUnderWay else { return }
-        let questions = self.questions.take(QuestionQueue.together)
+        guard !self.isAsking else { return }
+        let questions = self.takeQuestions(PostgresStore.questionsTogether)
         guard !questions.isEmpty else { return }
-        self.questions.isUnderWay = true
+        self.isAsking = true
         self.send(questions) { answer in
-            self.questions.isUnderWay = false
+            self.isAsking = false
             switch answer {
             case .rows(var rows):
                 for question in questions {
@@ -57,14 +44,20 @@ extension PostgresStore {
             case .refused(let error, _, _):
                 for question in questions { question.completion(.failure(error)) }
             case .unknown(let error):
-                for question in questions + self.questions.take(.max) { question.completion(.failure(error)) }
+                for question in questions + self.takeQuestions(.max) { question.completion(.failure(error)) }
             }
             self.askNext()
         }
     }
 
+    private func takeQuestions(_ count: Int) -> [Question] {
+        var taken: [Question] = []
+        while taken.count < count, let question = self.questions.popFirst() { taken.append(question) }
+        return taken
+    }
+
     private func send(
-        _ questions: [QuestionQueue.Question],
+        _ questions: [Question],
         completion: @escaping (PostgresConnection.Answer) -> Void
     ) {
         guard let connection else { return completion(.unknown(self.reasonAway)) }
