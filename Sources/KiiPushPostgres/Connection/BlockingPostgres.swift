@@ -32,8 +32,8 @@ final class BlockingPostgres {
                 ("connect_timeout", "5"), ("tcp_user_timeout", "6000"), ("keepalives_idle", "3"),
                 ("keepalives_interval", "1"), ("keepalives_count", "3"),
             ] + address.additions
-        let handle = PostgresTexts.with(words.map(\.0)) { keys in
-            PostgresTexts.with(words.map(\.1)) { values in PQconnectdbParams(keys, values, 1) }
+        let handle = words.map(\.0).withPointers { keys in
+            words.map(\.1).withPointers { values in PQconnectdbParams(keys, values, 1) }
         }
         self.handle = handle
         self.warnings = PostgresWarnings(of: handle)
@@ -57,7 +57,7 @@ final class BlockingPostgres {
     }
 
     func rows(_ sql: String, _ texts: [String] = [], step: String) throws(InboxError) -> PostgresRows {
-        let result = PostgresTexts.with(texts) { values in
+        let result = texts.withPointers { values in
             PQexecParams(self.handle, sql, Int32(texts.count), nil, values, nil, nil, 1)
         }
         return try self.check(result, step)

@@ -74,8 +74,8 @@ struct PostgresAddress {
         // The invalid value of `channel_binding` makes libpq resolve all options and then stop before it connects.
         // With a password given, libpq reads no password file.
         let nonsense = ("channel_binding", "?")
-        let probe = PostgresTexts.with(["dbname", "password", nonsense.0]) { keys in
-            PostgresTexts.with([target, "-", nonsense.1]) { values in PQconnectStartParams(keys, values, 1) }
+        let probe = ["dbname", "password", nonsense.0].withPointers { keys in
+            [target, "-", nonsense.1].withPointers { values in PQconnectStartParams(keys, values, 1) }
         }
         defer { PQfinish(probe) }
         let options = PQconninfo(probe).map { Self.values($0).all } ?? [:]
@@ -124,12 +124,10 @@ struct PostgresAddress {
     }
 }
 
-enum PostgresTexts {
-    static func with<Result>(
-        _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
-    ) -> Result {
+extension [String] {
+    func withPointers<Result>(_ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result) -> Result {
         var bytes: [CChar] = []
-        let starts = texts.map { text in
+        let starts = self.map { text in
             defer { bytes.append(contentsOf: text.utf8CString) }
             return bytes.count
         }
