@@ -248,13 +248,8 @@ package final class FileStore: Store {
             })
     }
 
-    package func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>) {
-        completion(
-            self.answer { inbox throws(InboxError) in
-                guard let row = try inbox.row(sequence) else { return nil }
-                let isKnown = try inbox.installationID(row.installation) != nil
-                return MessageStanding(state: row.state, installation: row.installation, hasInstallation: isKnown)
-            })
+    package func message(_ sequence: Int64, completion: @escaping StoreCompletion<StoredMessage?>) {
+        completion(self.answer { inbox throws(InboxError) in try inbox.row(sequence) })
     }
 
     package func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>) {

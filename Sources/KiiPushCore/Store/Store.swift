@@ -54,7 +54,7 @@ package protocol Store: AnyObject {
     func deadLetters(after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[MessageRecord]>)
     func presented(
         installation: Int64, after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[StoredMessage]>)
-    func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>)
+    func message(_ sequence: Int64, completion: @escaping StoreCompletion<StoredMessage?>)
     /// Makes a message wait for delivery. A retry keeps its attempts; any other message starts at attempt 1. Answers
     /// with the number of its source; `nil` if no handler may see the message.
     func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>)
@@ -100,7 +100,7 @@ extension Store {
     package func presented(
         installation: Int64, after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[StoredMessage]>
     ) { completion(.success([])) }
-    package func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>) {
+    package func message(_ sequence: Int64, completion: @escaping StoreCompletion<StoredMessage?>) {
         completion(.success(nil))
     }
     package func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>) {
@@ -114,16 +114,6 @@ extension Store {
     package func adopt(
         _ formerID: String, by installationID: String, completion: @escaping StoreCompletion<Adoption?>
     ) { completion(.success(nil)) }
-}
-
-package struct MessageStanding: Sendable {
-    package var state: RowState
-    package var installation: Int64
-    package var hasInstallation: Bool
-
-    package init(state: RowState, installation: Int64, hasInstallation: Bool) {
-        (self.state, self.installation, self.hasInstallation) = (state, installation, hasInstallation)
-    }
 }
 
 /// An installation whose messages another installation handles.

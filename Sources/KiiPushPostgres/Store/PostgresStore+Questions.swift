@@ -73,20 +73,7 @@ extension PostgresStore {
 
     // MARK: - Decisions
 
-    package func standing(
-        of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>
-    ) {
-        self.find(sequence) { answer in
-            completion(
-                answer.map { found in
-                    found.map {
-                        MessageStanding(state: $0.state, installation: $0.installation, hasInstallation: true)
-                    }
-                })
-        }
-    }
-
-    private func find(_ sequence: Int64, completion: @escaping StoreCompletion<StoredMessage?>) {
+    package func message(_ sequence: Int64, completion: @escaping StoreCompletion<StoredMessage?>) {
         self.ask([(PostgresStatements.found, .init(sequence))]) { answer in
             completion(answer.map { rows in rows[0].count > 0 ? StoredMessage(rows[0], 0) : nil })
         }
@@ -95,7 +82,7 @@ extension PostgresStore {
     package func requeue(
         _ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>
     ) {
-        self.find(sequence) { answer in
+        self.message(sequence) { answer in
             guard case .success(let found?) = answer else { return completion(answer.map { _ in nil }) }
             let source = DecodedContent(found).source
             let installation = found.installation
@@ -114,7 +101,7 @@ extension PostgresStore {
     }
 
     package func drop(_ sequence: Int64, completion: @escaping StoreCompletion<Void>) {
-        self.find(sequence) { answer in
+        self.message(sequence) { answer in
             guard case .success(let found?) = answer else { return completion(answer.map { _ in () }) }
             let installation = found.installation
             let parameters = PostgresParameters(installation, sequence, self.gateway.id)

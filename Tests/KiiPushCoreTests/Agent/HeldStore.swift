@@ -69,8 +69,8 @@ final class HeldStore: Store {
         }
     }
 
-    func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>) {
-        self.pass { self.store.standing(of: sequence, completion: completion) }
+    func message(_ sequence: Int64, completion: @escaping StoreCompletion<StoredMessage?>) {
+        self.pass { self.store.message(sequence, completion: completion) }
     }
 
     func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>) {

@@ -159,8 +159,10 @@ final class FlakyStore: Store {
 
     // MARK: - Decisions
 
-    func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>) {
-        completion(.success(MessageStanding(state: .inHand, installation: 1, hasInstallation: true)))
+    func message(_ sequence: Int64, completion: @escaping StoreCompletion<StoredMessage?>) {
+        let message = StoredMessage(
+            sequence: sequence, installation: 1, topic: "t", payload: [], receivedAt: .at(5), state: .inHand)
+        completion(.success(message))
     }
 
     func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>) {

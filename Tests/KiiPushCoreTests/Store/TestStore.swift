@@ -140,8 +140,8 @@ final class TestStore: Sendable {
     func ledger() async throws -> MessageLedger { try await self.ask { $0.ledger(completion: $1) } }
 
     func standing(_ sequence: Int64) async throws -> RowState? {
-        let standing: MessageStanding? = try await self.ask { $0.standing(of: sequence, completion: $1) }
-        return standing?.state
+        let message: StoredMessage? = try await self.ask { $0.message(sequence, completion: $1) }
+        return message?.state
     }
 
     @discardableResult

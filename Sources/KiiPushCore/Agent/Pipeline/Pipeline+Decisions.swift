@@ -4,31 +4,33 @@ extension Pipeline {
         _ decision: PushRuntime.Decision, _ messageID: Int64, onlyDead: Bool = false,
         completion: @escaping StoreCompletion<MessageDecision>
     ) {
-        self.store.standing(of: messageID) { answer in
+        self.store.message(messageID) { answer in
             switch answer {
             case .failure(let error): completion(.failure(error))
             // Without a known installation, no agent can get the message.
-            case .success(let standing?)
-            where (!onlyDead || standing.state == .dead) && (decision == .drop || standing.hasInstallation):
-                self.decide(decision, messageID, standing, completion)
+            case .success(let message?)
+            where (!onlyDead || message.state == .dead)
+                && (decision == .drop || message.installation != InboxSchema.unknownInstallation):
+                self.decide(decision, message, completion)
             case .success: completion(.success(.notFound))
             }
         }
     }
 
     private func decide(
-        _ decision: PushRuntime.Decision, _ messageID: Int64, _ standing: MessageStanding,
+        _ decision: PushRuntime.Decision, _ message: StoredMessage,
         _ completion: @escaping StoreCompletion<MessageDecision>
     ) {
+        let messageID = message.sequence
         if let time = self.runningTime(of: messageID) { return completion(.success(.running(for: time))) }
         self.withheld[messageID, default: []] += []
         let end = { (answer: Result<Int64?, InboxError>) in
-            completion(self.ended(decision, messageID, standing.installation, answer))
+            completion(self.ended(decision, messageID, message.installation, answer))
         }
         // The store changes first: if it fails, nothing in memory has changed.
         switch decision {
         case .drop: self.store.drop(messageID) { end($0.map { nil }) }
-        case .retry where standing.state == .waiting: end(.success(nil))
+        case .retry where message.state == .waiting: end(.success(nil))
         case .retry: self.store.requeue(messageID, at: self.loop.clocks.calendar, completion: end)
         }
     }
