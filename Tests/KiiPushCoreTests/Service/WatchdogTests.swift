@@ -82,7 +82,7 @@ import Testing
         try await self.withAgent { runtime, agent in
             let gate = DispatchSemaphore(value: 0)
             let record = Record()
-            // The thread is held up until the semaphore lets it go.
+            // The semaphore blocks the thread.
             #expect(runtime.loop.submit { gate.wait() })
             let health = Task {
                 let health = try await agent.health()

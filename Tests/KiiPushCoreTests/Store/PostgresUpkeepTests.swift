@@ -5,7 +5,7 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-/// What a turn does besides: it removes old rows, and takes numbers for messages to come.
+/// The upkeep of a turn: it removes old rows, and takes numbers for future messages.
 @Suite struct PostgresUpkeepTests {
     @Test func oldRowsGoInTime() async throws {
         try await withStorePlace(.postgres) { place in
