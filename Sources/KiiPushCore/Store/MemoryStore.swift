@@ -222,6 +222,7 @@ final class MemoryStore: Store {
             let final = self.finals.remove(sequence)
             var message = copy
             message.openedBy = action
+            (message.attempts, message.crashes, message.firstStart) = (0, 0, nil)
             message.source = DecodedContent(message).source
             message.packetID = final?.packetID
             message.state = .waiting
