@@ -1,5 +1,5 @@
 /// A change of one message for the store. The store applies changes in order. It ignores a change of a message that is
-/// gone, except ``Verdict/opened(_:)`` in a store in memory.
+/// gone, except ``Verdict/opened(_:by:isRecorded:)`` in a store in memory.
 package struct MessageChange: Sendable, Hashable {
     // Rare values are indirect, which keeps common changes small.
     package enum Verdict: Sendable, Hashable {
