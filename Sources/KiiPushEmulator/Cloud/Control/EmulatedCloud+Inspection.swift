@@ -15,10 +15,12 @@ extension Route {
             cloud.state.subscriptions.byKey { $0.target.fields(app: cloud.appID) + $0.subscriber.scope.fields }
         },
         .list("buckets") { cloud in
-            cloud.state.buckets.byKey { record in
+            // One pass for all buckets: the page may ask every second.
+            let objects = Dictionary(grouping: cloud.state.objects.values) { $0.object.bucket }
+            return cloud.state.buckets.byKey { record in
                 cloud.fields(
                     of: .bucket(record.bucket),
-                    ["creator": record.creator?.text, "objects": cloud.state.objectCount(in: record.bucket)])
+                    ["creator": record.creator?.text, "objects": objects[record.bucket, default: []].count])
             }
         },
         .control("GET", "messages", query: ["after", "limit"], EmulatedCloud.showMessages),
