@@ -220,13 +220,13 @@ struct Ceiling {
         Ceiling("Sources/KiiPushActivation", [.bytes: 41_666, .types: 27]),
         Ceiling("Sources/KiiPushDesktop", [.bytes: 24_660, .types: 19]),
         Ceiling("Sources/KiiPushPostgres", [.bytes: 169_429, .types: 49]),
-        Ceiling("Sources/KiiPushEmulator", [.bytes: 318_969, .types: 171]),
+        Ceiling("Sources/KiiPushEmulator", [.bytes: 319_008, .types: 171]),
         Ceiling("Sources/KiiPushCommandLine", [.bytes: 207_887, .types: 127]),
         Ceiling("Sources/kii-push", [.bytes: 212_516, .types: 100]),
         Ceiling("Sources/kii-push-emulator", [.bytes: 12_562, .types: 3]),
         Ceiling("Sources/kii-push-gateway", [.bytes: 33_561, .types: 28]),
         Ceiling("Sources/KiiPushC", [.bytes: 36_438, .types: 12]),
-        Ceiling("Sources", [.bytes: 1_893_353, .types: 1_057, .errorTypes: 21]),
+        Ceiling("Sources", [.bytes: 1_893_392, .types: 1_057, .errorTypes: 21]),
     ]
 
     /// The instruction for a folder whose measure is `count`, or `nil` if the ceiling fits. A folder may be up to 5 %

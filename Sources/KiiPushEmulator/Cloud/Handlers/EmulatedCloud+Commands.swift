@@ -21,9 +21,10 @@ extension EmulatedCloud {
         let thing = try self.target(call)
         let body = try call.object(of: "CommandCreationRequest")
         let request = try self.checkedCommand(body, to: thing, call)
+        let number = self.state.commands.values.count { $0.thingID == thing.id }
         var command = CommandRecord(
-            id: self.identifiers.unique(), thingID: thing.id, number: self.state.commands(of: thing.id).count,
-            request: request, state: .sendFailed, createdAt: call.now, modifiedAt: call.now)
+            id: self.identifiers.unique(), thingID: thing.id, number: number, request: request, state: .sendFailed,
+            createdAt: call.now, modifiedAt: call.now)
         // Only over MQTT: Kii's format for other networks is unknown.
         let rendering = PushRendering(.mqtt, command.payload)
         let source = "things/\(thing.id)"
