@@ -56,13 +56,15 @@ extension KiiFields {
 
     /// Also accepts the strings `true` and `false`, which Kii's answers about installations contain.
     package func optionalBool(_ key: String) throws(KiiResponseError) -> Bool? {
-        try self.present(key)?.read("true or false") { value in
+        guard let member = self.present(key) else { return nil }
+        let flag: Bool = try member.read("true or false") { value in
             switch value.string?.lowercased() {
             case "true": true
             case "false": false
             default: value.bool
             }
         }
+        return flag
     }
 
     package func optionalTimestamp(_ keys: String...) throws(KiiResponseError) -> Timestamp? {

@@ -42,6 +42,8 @@ package final class PostgresStore: Store {
     private var trimmed = InboxCounts.Tally(rows: 0, bytes: 0)
     private var upkeepAt: MonotonicInstant
     private var prunedPart: Int64 = 0
+    /// Whether the next turn continues to remove old rows.
+    private var isCatchingUp = false
     private var isMoved = false
 
     private static let pause: Duration = .seconds(1)
@@ -110,9 +112,10 @@ package final class PostgresStore: Store {
         }
         let proofs = self.proofs
         self.proofs = [:]
+        let mayTrim = part != nil && (!self.isCatchingUp || self.hasManyMoreDead)
         self.send(
             PostgresTurn(
-                turn, proofs: proofs, pruning: part, trims: part != nil && self.hasTooManyDead, at: now,
+                turn, proofs: proofs, pruning: part, trims: mayTrim && self.hasTooManyDead, at: now,
                 isKnown: self.installations.knows, completion: completion))
     }
 
@@ -171,8 +174,9 @@ package final class PostgresStore: Store {
         self.gateway.messages += Int64(turn.additionCount)
         if let block = turn.block { self.numbers.add(block: block) }
         let now = self.configuration.clocks.monotonic()
-        if let part = turn.pruned, !turn.hasMoreToPrune {
-            self.plan(upkeepAfter: part)
+        if let part = turn.pruned {
+            self.isCatchingUp = turn.hasMoreToPrune
+            if !turn.hasMoreToPrune { self.plan(upkeepAfter: part) }
         }
         if turn.trims { self.trimmed = self.dead }
         if turn.refuses, self.hasTooManyDead, self.hasManyMoreDead { self.upkeepAt = now }

@@ -28,7 +28,7 @@ enum SentMessage: Sendable {
 /// - Source: `application/vnd.kii.SendPushMessageRequest+json`
 enum MessageFile {
     static let members = networks + ["data", "pushMessageType"] + flags
-    static let networks = PushMessage.Network.allCases.map(\.rawValue)
+    static let networks = ["mqtt", "gcm", "fcm", "apns", "jpush"]
 
     private static let flags = [
         "sendToDevelopment", "sendToProduction", "sendAppID", "sendSender", "sendWhen", "sendOrigin", "sendObjectScope",

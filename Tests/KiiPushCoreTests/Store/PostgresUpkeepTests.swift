@@ -45,16 +45,6 @@ import Testing
         }
     }
 
-    /// Of the part of the shards that a process prunes first.
-    private func agentOfTheFirstPart(at address: String) async throws -> String {
-        let name = try await PostgresServer.run(
-            """
-            SELECT id FROM (SELECT 'a' || number AS id FROM generate_series(1, 100) AS number) AS ids
-            WHERE kii_push.shard_of(id) % \(PostgresStatements.pruningParts) = 0 LIMIT 1
-            """, at: address)
-        return String(name.dropLast())
-    }
-
     @Test func aTurnTakesNumbersBeforeTheyRunOut() async throws {
         try await withStorePlace(.postgres) { place in
             let store = try await place.open()
@@ -68,6 +58,16 @@ import Testing
             let after = try await store.read { ($0 as? PostgresStore)?.numbers.left }
             #expect(after == before - 1 + 65_536)
         }
+    }
+
+    /// An agent whose shard belongs to the part that a process prunes first.
+    private func agentOfTheFirstPart(at address: String) async throws -> String {
+        let name = try await PostgresServer.run(
+            """
+            SELECT id FROM (SELECT 'a' || number AS id FROM generate_series(1, 100) AS number) AS ids
+            WHERE kii_push.shard_of(id) % \(PostgresStatements.pruningParts) = 0 LIMIT 1
+            """, at: address)
+        return String(name.dropLast())
     }
 }
 #endif

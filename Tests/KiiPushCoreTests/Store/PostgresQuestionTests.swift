@@ -5,7 +5,7 @@ import Testing
 @testable import KiiPushCore
 @testable import KiiPushPostgres
 
-@Suite struct QuestionQueueTests {
+@Suite struct PostgresQuestionTests {
     /// At the start of a gateway, each agent asks for its installation.
     @Test func questionsOfManyAgentsShareTransactionsAndTheLeaseDoesNotWaitForThem() async throws {
         try await withStorePlace(.postgres) { place in
