@@ -144,6 +144,8 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         let stopped = OneShot<Void>()
         self.stop { stopped.resume(()) }
         await stopped.value()
+        // The thread ends right after the call above, so this wait is short.
+        self.thread.join()
     }
 
     private func stop(whenStopped: @escaping @Sendable () -> Void) {

@@ -10,14 +10,19 @@ enum CProgram {
     static let headers = CProgram.root.appending(path: "Sources/CKiiPush/include")
     static let library = productsDirectory.appending(path: "libkiipush.so")
 
+    /// `script/test --sanitize` names a compiler whose programs have the sanitizer of the library.
+    private static let compiler = (ProcessInfo.processInfo.environment["KII_TEST_CC"] ?? "cc")
+        .split(whereSeparator: \.isWhitespace).map { String($0) }
+
     /// Compiles a file of the project with all warnings, and returns the program's path.
     static func build(_ source: String, in directory: String) async throws -> String {
         let program = "\(directory)/program"
-        let result = try await ForeignProgram(
-            "cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-I", CProgram.headers.path,
+        let words = [
+            "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-I", CProgram.headers.path,
             CProgram.root.appending(path: source).path, CProgram.library.path,
-            "-Wl,-rpath,\(productsDirectory.path)", "-o", program
-        ).run()
+            "-Wl,-rpath,\(productsDirectory.path)", "-o", program,
+        ]
+        let result = try await ForeignProgram(CProgram.compiler + words).run()
         try #require(result.status == 0, "\(result.errors)")
         return program
     }

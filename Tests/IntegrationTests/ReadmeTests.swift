@@ -79,7 +79,7 @@ import Testing
         let libraries = result.output.matches(of: /Shared library: \[(.+?)\.so/).map { String($0.output.1) }
         // Libraries of Swift, of C and of sanitizers.
         let isOfLanguage =
-            /libswift.*|lib_.*|libc|libm|libgcc_s|libstdc\+\+|libdispatch|libBlocksRuntime|libpthread|libdl/
+            /libswift.*|lib_.*|libc|libm|libresolv|libgcc_s|libstdc\+\+|libdispatch|libBlocksRuntime|libpthread|libdl/
         let others = libraries.filter { $0.wholeMatch(of: isOfLanguage) == nil && !$0.hasPrefix("ld-linux") }
         #expect(Set(others) == ["libcurl", "libsqlite3"], "\(result.output) \(result.errors)")
     }
