@@ -218,9 +218,12 @@ import Testing
                 })
             let events = agent.events
             let running = Task { try await agent.run() }
-            var isSent = false
+            var (isSubscribed, isConnected, isSent) = (false, false, false)
             for await event in events {
-                if case .subscribed = event, !isSent {
+                if case .subscribed = event { isSubscribed = true }
+                if case .connected = event { isConnected = true }
+                // Before the first connection the broker has no session that would keep the message.
+                if isSubscribed, isConnected, !isSent {
                     isSent = true
                     try await stage.send(1...1)
                 }
