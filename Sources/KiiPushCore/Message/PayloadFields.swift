@@ -26,7 +26,7 @@ struct PayloadFields: Sendable {
 }
 
 extension JSONValue {
-    /// Of a number or, as GCM sends it, of a string; `nil` unless a whole number.
+    /// The whole number, which GCM sends as a string; `nil` for any other value.
     var milliseconds: Int64? { self.int64 ?? self.string.flatMap { JSONNumber($0)?.int64 } }
 
     fileprivate var scalarText: String? {

@@ -14,7 +14,7 @@ enum ListenEnding: Sendable {
 }
 
 extension ListenView {
-    /// Receives as the agent, of which this is the handler.
+    /// Runs `agent`, whose handler is this view, and shows its messages.
     ///
     /// - Parameter emulatorFile: the path of `emulator.json`.
     func listen(
