@@ -214,9 +214,9 @@ struct Ceiling {
         Ceiling("Sources/KiiPushCore/Delivery", [.bytes: 94_136, .types: 71]),
         Ceiling("Sources/KiiPushCore/Store", [.bytes: 41_097, .types: 19]),
         Ceiling("Sources/KiiPushCore/Lifecycle", [.bytes: 14_881, .types: 16]),
-        Ceiling("Sources/KiiPushCore/Agent", [.bytes: 190_635, .types: 96]),
+        Ceiling("Sources/KiiPushCore/Agent", [.bytes: 190_734, .types: 96]),
         Ceiling("Sources/KiiPushCore/Service", [.bytes: 12_177, .types: 10]),
-        Ceiling("Sources/KiiPushCore", [.bytes: 835_806, .types: 521, .publicDeclarations: 499]),
+        Ceiling("Sources/KiiPushCore", [.bytes: 835_905, .types: 521, .publicDeclarations: 499]),
         Ceiling("Sources/KiiPushActivation", [.bytes: 41_684, .types: 27]),
         Ceiling("Sources/KiiPushDesktop", [.bytes: 24_660, .types: 19]),
         Ceiling("Sources/KiiPushPostgres", [.bytes: 169_575, .types: 49]),
@@ -226,7 +226,7 @@ struct Ceiling {
         Ceiling("Sources/kii-push-emulator", [.bytes: 12_562, .types: 3]),
         Ceiling("Sources/kii-push-gateway", [.bytes: 33_561, .types: 28]),
         Ceiling("Sources/KiiPushC", [.bytes: 36_438, .types: 12]),
-        Ceiling("Sources", [.bytes: 1_893_692, .types: 1_057, .errorTypes: 21]),
+        Ceiling("Sources", [.bytes: 1_893_791, .types: 1_057, .errorTypes: 21]),
     ]
 
     /// The instruction for a folder whose measure is `count`, or `nil` if the ceiling fits. A folder may be up to 5 %

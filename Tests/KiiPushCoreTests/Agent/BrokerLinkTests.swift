@@ -142,6 +142,39 @@ extension BrokerLink {
         #expect(noted == [5])
     }
 
+    /// Without CONNECT, the broker has begun no new session: the next process may know its repetitions.
+    @Test func aLinkThatEndsBeforeConnectTakesItsDoubtBack() async throws {
+        let filter = RedeliveryFilter(restoring: [(sequence: 5, packetID: 7)])
+        let noted = try await Self.withLink(
+            over: {
+                let store = FlakyStore(MemoryStore())
+                store.hasMoreToWrite = true
+                return store
+            }, filter: filter
+        ) { link, stream, pipeline in
+            link.streamDidConnect(stream)
+            link.disconnect()
+            return (pipeline.store as? FlakyStore)?.noted
+        }
+        #expect(noted == [5, 4])
+    }
+
+    /// CONNECT could make the broker begin a new session, and nobody would read CONNACK.
+    @Test func aLinkThatStopsSendsNoConnect() async throws {
+        let begun = try await Self.withLink(over: {
+            let store = FlakyStore(MemoryStore())
+            store.hasMoreToWrite = true
+            return store
+        }) { link, stream, pipeline in
+            link.streamDidConnect(stream)
+            link.stopReading()
+            (pipeline.store as? FlakyStore)?.hasMoreToWrite = false
+            pipeline.afterCommit()
+            return Self.carries(101, link)
+        }
+        #expect(!begun)
+    }
+
     /// A link begins its session and sends CONNECT only after the store has written everything.
     @Test func connectWaitsUntilTheStoreHasWritten() async throws {
         let begun = try await Self.withLink(over: {

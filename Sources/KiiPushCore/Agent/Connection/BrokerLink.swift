@@ -203,8 +203,9 @@ extension BrokerLink {
         self.pipeline.hold(self)
     }
 
+    /// Sends CONNECT, unless the link stops: a new session's CONNACK would come too late for the next process.
     func resume() {
-        guard self.isHeld else { return }
+        guard self.isHeld, !self.isStopping else { return }
         self.isHeld = false
         self.begin()
     }
@@ -239,9 +240,8 @@ extension BrokerLink {
 
     private func perform() {
         for event in self.output.events { self.handle(event) }
-        // CONNACK shows whether the session is the old one, and a refused client has no new session. So correct the
-        // store.
-        if self.isInDoubt, !self.isHeld, !self.session.hasUnansweredConnect { self.saveProven() }
+        // CONNACK shows whether the session is the old one, and a refused client has no new session.
+        if !self.isHeld { self.endDoubt() }
         if !self.output.messages.isEmpty {
             if self.goodSince == nil {
                 self.goodSince = self.loop.now
@@ -309,6 +309,11 @@ extension BrokerLink {
         self.report(.connected(connection))
     }
 
+    /// Corrects the store, unless a CONNECT without an answer may have begun a new session.
+    private func endDoubt() {
+        if self.isInDoubt, !self.session.hasUnansweredConnect { self.saveProven() }
+    }
+
     private func saveProven() {
         self.isInDoubt = false
         // A filter without rows would overwrite the progress that an earlier process stored.
@@ -326,6 +331,8 @@ extension BrokerLink {
     }
 
     private func clear() {
+        // The broker has seen no CONNECT since the store's doubt, so its session is the one that it was.
+        if self.isHeld { self.endDoubt() }
         self.session.transportClosed()
         self.session.readingPaused(false, now: self.loop.now)
         self.pipeline.remove(self)
