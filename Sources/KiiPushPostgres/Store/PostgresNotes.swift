@@ -7,6 +7,8 @@ struct MessageNumbers {
     private static let reserve = 32_768
 
     private var ranges: [Range<Int64>] = []
+    /// The number that ``next()`` returned last; 0 if it has returned none.
+    private(set) var last: Int64 = 0
 
     var left: Int { self.ranges.reduce(0) { $0 + $1.count } }
     var isLow: Bool { self.left < MessageNumbers.reserve }
@@ -24,6 +26,7 @@ struct MessageNumbers {
         while let first = self.ranges.first {
             if let number = first.first {
                 self.ranges[0] = (number + 1)..<first.upperBound
+                self.last = number
                 return number
             }
             self.ranges.removeFirst()

@@ -75,7 +75,10 @@ package final class PostgresStore: Store {
     }
 
     package func proven(installation: Int64, through sequence: Int64) { self.proofs[installation] = sequence }
-    package func doubt(installation: Int64, through sequence: Int64) { self.proofs[installation] = sequence }
+    /// Rows of the turn under way count as well: the link does not know their numbers yet.
+    package func doubt(installation: Int64, through sequence: Int64) {
+        self.proofs[installation] = self.underWay == nil ? sequence : max(sequence, self.numbers.last)
+    }
     package func acknowledged(_ sequence: Int64, at now: Timestamp) {
         self.acknowledgements.note(sequence, at: now + .milliseconds(self.clock.lead))
     }

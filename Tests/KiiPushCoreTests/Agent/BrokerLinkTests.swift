@@ -159,6 +159,52 @@ extension BrokerLink {
         #expect(noted == [5, 4])
     }
 
+    /// The commit that wrote the doubt of an ended connection says nothing about the next one.
+    @Test func connectWaitsForTheDoubtOfItsOwnConnection() async throws {
+        let begun = try await Self.withLink(over: {
+            let store = HeldStore(MemoryStore())
+            (store.isHolding, store.hasMoreToWrite) = (true, true)
+            return store
+        }) { link, stream, pipeline in
+            let store = pipeline.store as? HeldStore
+            pipeline.commit()
+            link.streamDidConnect(stream)
+            link.streamDidClose(stream, error: TransportError(.connectionLost, detail: "cut"))
+            store?.step()
+            pipeline.afterCommit()
+            pipeline.commit()
+            link.connect(to: try Self.target()) { _ in }
+            link.streamDidConnect(stream)
+            store?.step()
+            pipeline.afterCommit()
+            var begun = [Self.carries(101, link)]
+            pipeline.commit()
+            store?.hasMoreToWrite = false
+            store?.step()
+            pipeline.afterCommit()
+            begun.append(Self.carries(101, link))
+            link.disconnect()
+            return begun
+        }
+        #expect(begun == [false, true])
+    }
+
+    /// The row may be written after the broker has begun a new session.
+    @Test func aRowOfAnEarlierConnectionIsNeverCompared() async throws {
+        let noted = try await Self.withLink(over: { FlakyStore(MemoryStore()) }) { link, stream, pipeline in
+            link.streamDidConnect(stream)
+            link.streamDidClose(stream, error: TransportError(.connectionLost, detail: "cut"))
+            link.connect(to: try Self.target()) { _ in }
+            link.streamDidConnect(stream)
+            link.stored(5, Self.arrival(link, connection: 101))
+            var bytes: [UInt8] = []
+            try MQTTPacket.connack(MQTTConnack(sessionPresent: false, code: .accepted)).encode(into: &bytes)
+            bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) }
+            return (pipeline.store as? FlakyStore)?.noted
+        }
+        #expect(noted == [5])
+    }
+
     /// CONNECT could make the broker begin a new session, and nobody would read CONNACK.
     @Test func aLinkThatStopsSendsNoConnect() async throws {
         let begun = try await Self.withLink(over: {

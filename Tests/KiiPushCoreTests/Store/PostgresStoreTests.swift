@@ -8,6 +8,23 @@ import Testing
 @testable import KiiPushPostgres
 
 @Suite struct PostgresStoreTests {
+    /// The link learns a row's number only after the commit, and its connection may end before.
+    @Test func aDoubtCoversTheRowsOfTheTurnUnderWay() async throws {
+        try await withStorePlace(.postgres) { place in
+            let store = try await place.open()
+            let key = try await store.installation("a")
+            let message = TestMessage(TestLink(installation: key))
+            let outcome: TurnOutcome = try await store.ask { store, completion in
+                store.commit(Turn(arrivals: [message.arrival]), completion: completion)
+                store.doubt(installation: key, through: 0)
+            }
+            #expect(outcome.arrivals.count == 1)
+            #expect(try await store.unproven(key) == [])
+            try await store.commit { Turn() }
+            #expect(try await store.unproven(key) == [])
+        }
+    }
+
     /// The connection breaks at random moments. The reported outcomes must equal the contents of the tables.
     @Test func aTurnWithoutAnAnswerIsNeitherLostNorWrittenTwice() async throws {
         try await withStorePlace(.postgres) { place in

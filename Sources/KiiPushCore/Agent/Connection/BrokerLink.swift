@@ -25,7 +25,7 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private var hadSession = false
     /// Whether the store counts the session as possibly new; see ``streamDidConnect(_:)``.
     private var isInDoubt = false
-    private var isHeld = false
+    private(set) var isHeld = false
     private var isStopping = false
     private var isProbing = false
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
@@ -128,7 +128,8 @@ extension BrokerLink {
     package func stored(_ row: Int64, _ arrival: Arrival) {
         if !self.insertedInTurn.isEmpty { self.insertedInTurn.removeAll() }
         self.retained.stored(arrival.message)
-        guard arrival.message.packetID != nil, self.isLatest(arrival) else { return }
+        guard arrival.message.packetID != nil else { return }
+        guard self.isLatest(arrival) else { return self.filter.passed(sequence: row) }
         self.filter.stored(sequence: row, as: arrival.message)
     }
 
@@ -191,10 +192,15 @@ extension BrokerLink {
     /// "session present". If the store did not know, the next process could drop a new message as a repetition, because
     /// a stored message has the same packet identifier and bytes. If CONNACK shows the old session, the link corrects
     /// the store. A repeated message is better than a lost one.
+    ///
+    /// A link that stops sends no CONNECT: the next process would read nothing of a new session that it began.
     package func streamDidConnect(_ stream: any ByteStream) {
+        guard !self.isStopping else { return }
         let store = self.pipeline.store
         self.pipeline.connections[self.installation] = nil
-        if self.filter.count > 0 {
+        // The commit under way may contain a message of an earlier connection.
+        let mayHaveRow = self.pipeline.isCommitUnderWay && self.session.nextTicket > 1
+        if self.filter.count > 0 || mayHaveRow {
             self.isInDoubt = true
             store.doubt(installation: self.installation, through: self.filter.lastSequence)
         }
@@ -203,7 +209,6 @@ extension BrokerLink {
         self.pipeline.hold(self)
     }
 
-    /// Sends CONNECT, unless the link stops: a new session's CONNACK would come too late for the next process.
     func resume() {
         guard self.isHeld, !self.isStopping else { return }
         self.isHeld = false
@@ -215,7 +220,6 @@ extension BrokerLink {
         self.session.transportConnected(now: self.loop.now, into: &self.output)
         self.openConnection = self.connection
         self.pipeline.connections[self.installation] = self.connection
-        if self.isStopping { self.setReadingPaused(true) }
         self.perform()
     }
 

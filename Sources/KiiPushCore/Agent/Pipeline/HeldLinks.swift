@@ -8,6 +8,13 @@ struct HeldLinks {
 
     mutating func add(_ link: BrokerLink) { self.waiting.append(link) }
 
+    /// Removes a link whose connection has ended. Otherwise an earlier commit would release its next connection.
+    mutating func remove(_ link: BrokerLink) {
+        self.waiting.removeAll { $0 === link }
+        self.carried.removeAll { $0 === link }
+        self.free.removeAll { $0 === link }
+    }
+
     mutating func commitBegins() {
         self.carried += self.waiting
         self.waiting = []

@@ -84,7 +84,10 @@ package final class Pipeline: TurnDelegate {
 
     func add(_ link: BrokerLink) { self.links[ObjectIdentifier(link)] = link }
 
-    func remove(_ link: BrokerLink) { self.links[ObjectIdentifier(link)] = nil }
+    func remove(_ link: BrokerLink) {
+        self.links[ObjectIdentifier(link)] = nil
+        if link.isHeld { self.held.remove(link) }
+    }
 
     /// Checks the link's deadlines only after this turn's reading: an answer that lies in the socket is not late.
     func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }

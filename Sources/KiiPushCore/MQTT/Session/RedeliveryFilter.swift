@@ -107,6 +107,9 @@ package struct RedeliveryFilter: Sendable, Hashable {
         if message.qos == .exactlyOnce { self.exactlyOnceRows[packetID] = sequence }
     }
 
+    /// Records that this row came over an earlier connection. No message counts as its redelivery.
+    package mutating func passed(sequence: Int64) { self.lastSequence = max(self.lastSequence, sequence) }
+
     /// Records that `message` repeats this row. The row now waits for the acknowledgement of `message`.
     package mutating func absorbed(sequence: Int64, by message: MQTTSession.InboundMessage) {
         guard let packetID = message.packetID, let ticket = message.ticket else { return }
