@@ -58,6 +58,22 @@ extension BrokerLink {
         }
     }
 
+    private static let rowFive = RedeliveryFilter(restoring: [(sequence: 5, packetID: 7)])
+
+    @Sendable private static func unwrittenStore() -> any Store {
+        let store = FlakyStore(MemoryStore())
+        store.hasMoreToWrite = true
+        return store
+    }
+
+    private static func deliver(
+        _ packets: [MQTTPacket], to link: BrokerLink, over stream: any ByteStream
+    ) throws {
+        var bytes: [UInt8] = []
+        for packet in packets { try packet.encode(into: &bytes) }
+        bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) }
+    }
+
     private static func carries(_ connection: Int64, _ link: BrokerLink) -> Bool {
         link.isCurrent(Self.arrival(link, connection: connection))
     }
@@ -112,13 +128,10 @@ extension BrokerLink {
 
     /// The broker may never send SUBACK.
     @Test func withConnackItIsKnownWhetherTheBrokerRepeatsEarlierRows() async throws {
-        let filter = RedeliveryFilter(restoring: [(sequence: 5, packetID: 7)])
-        let noted = try await Self.withLink(over: { FlakyStore(MemoryStore()) }, filter: filter) {
+        let noted = try await Self.withLink(over: { FlakyStore(MemoryStore()) }, filter: Self.rowFive) {
             link, stream, pipeline in
             link.streamDidConnect(stream)
-            var bytes: [UInt8] = []
-            try MQTTPacket.connack(MQTTConnack(sessionPresent: true, code: .accepted)).encode(into: &bytes)
-            bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) }
+            try Self.deliver([.connack(MQTTConnack(sessionPresent: true, code: .accepted))], to: link, over: stream)
             return (pipeline.store as? FlakyStore)?.noted
         }
         #expect(noted == [5, 4])
@@ -126,14 +139,8 @@ extension BrokerLink {
 
     /// Bytes that arrive before CONNECT was sent are no answer to CONNECT.
     @Test func aBrokerThatSpeaksFirstLeavesTheDoubt() async throws {
-        let filter = RedeliveryFilter(restoring: [(sequence: 5, packetID: 7)])
-        let noted = try await Self.withLink(
-            over: {
-                let store = FlakyStore(MemoryStore())
-                store.hasMoreToWrite = true
-                return store
-            }, filter: filter
-        ) { link, stream, pipeline in
+        let noted = try await Self.withLink(over: Self.unwrittenStore, filter: Self.rowFive) {
+            link, stream, pipeline in
             link.streamDidConnect(stream)
             let bytes: [UInt8] = [0xD0]
             bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) }
@@ -144,14 +151,8 @@ extension BrokerLink {
 
     /// Without CONNECT, the broker has begun no new session: the next process may know its repetitions.
     @Test func aLinkThatEndsBeforeConnectTakesItsDoubtBack() async throws {
-        let filter = RedeliveryFilter(restoring: [(sequence: 5, packetID: 7)])
-        let noted = try await Self.withLink(
-            over: {
-                let store = FlakyStore(MemoryStore())
-                store.hasMoreToWrite = true
-                return store
-            }, filter: filter
-        ) { link, stream, pipeline in
+        let noted = try await Self.withLink(over: Self.unwrittenStore, filter: Self.rowFive) {
+            link, stream, pipeline in
             link.streamDidConnect(stream)
             link.disconnect()
             return (pipeline.store as? FlakyStore)?.noted
@@ -197,21 +198,36 @@ extension BrokerLink {
             link.connect(to: try Self.target()) { _ in }
             link.streamDidConnect(stream)
             link.stored(5, Self.arrival(link, connection: 101))
-            var bytes: [UInt8] = []
-            try MQTTPacket.connack(MQTTConnack(sessionPresent: false, code: .accepted)).encode(into: &bytes)
-            bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) }
+            try Self.deliver([.connack(MQTTConnack(sessionPresent: false, code: .accepted))], to: link, over: stream)
             return (pipeline.store as? FlakyStore)?.noted
         }
         #expect(noted == [5])
     }
 
+    /// The broker may begin a new session while the store still writes a row of the old one.
+    @Test func aRowInTheCommitUnderWayIsInDoubtBeforeTheNextConnect() async throws {
+        let noted = try await Self.withLink(over: {
+            let store = HeldStore(MemoryStore())
+            store.isHolding = true
+            return FlakyStore(store)
+        }) { link, stream, pipeline in
+            link.streamDidConnect(stream)
+            let message = MQTTPublish(topic: "topic", payload: [1], qos: .atLeastOnce, packetID: 5)
+            try Self.deliver(
+                [.connack(MQTTConnack(sessionPresent: true, code: .accepted)), .publish(message)], to: link,
+                over: stream)
+            pipeline.commit()
+            link.streamDidClose(stream, error: TransportError(.connectionLost, detail: "cut"))
+            link.connect(to: try Self.target()) { _ in }
+            link.streamDidConnect(stream)
+            return (pipeline.store as? FlakyStore)?.noted
+        }
+        #expect(noted == [0])
+    }
+
     /// CONNECT could make the broker begin a new session, and nobody would read CONNACK.
     @Test func aLinkThatStopsSendsNoConnect() async throws {
-        let begun = try await Self.withLink(over: {
-            let store = FlakyStore(MemoryStore())
-            store.hasMoreToWrite = true
-            return store
-        }) { link, stream, pipeline in
+        let begun = try await Self.withLink(over: Self.unwrittenStore) { link, stream, pipeline in
             link.streamDidConnect(stream)
             link.stopReading()
             (pipeline.store as? FlakyStore)?.hasMoreToWrite = false
@@ -223,11 +239,7 @@ extension BrokerLink {
 
     /// A link begins its session and sends CONNECT only after the store has written everything.
     @Test func connectWaitsUntilTheStoreHasWritten() async throws {
-        let begun = try await Self.withLink(over: {
-            let store = FlakyStore(MemoryStore())
-            store.hasMoreToWrite = true
-            return store
-        }) { link, stream, pipeline in
+        let begun = try await Self.withLink(over: Self.unwrittenStore) { link, stream, pipeline in
             link.streamDidConnect(stream)
             pipeline.afterCommit()
             var begun = [Self.carries(101, link)]
@@ -272,10 +284,8 @@ extension BrokerLink {
             link.connect(to: try Self.target()) { ends.append($0) }
             // The link's own stream connects only after this turn, so all sent bytes stay in its buffer.
             link.streamDidConnect(stream)
+            try Self.deliver([.connack(MQTTConnack(sessionPresent: false, code: .accepted))], to: link, over: stream)
             var bytes: [UInt8] = []
-            try MQTTPacket.connack(MQTTConnack(sessionPresent: false, code: .accepted)).encode(into: &bytes)
-            bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) }
-            bytes = []
             for _ in 0..<16_384 { try MQTTPacket.pubrel(packetID: 1).encode(into: &bytes) }
             for _ in 0..<15 { bytes.withUnsafeBytes { link.stream(stream, didReceive: $0) } }
             let early = ends.count

@@ -335,7 +335,7 @@ extension BrokerLink {
     }
 
     private func clear() {
-        // The broker has seen no CONNECT since the store's doubt, so its session is the one that it was.
+        // The broker has seen no CONNECT since the store's doubt, and keeps its session.
         if self.isHeld { self.endDoubt() }
         self.session.transportClosed()
         self.session.readingPaused(false, now: self.loop.now)
