@@ -51,9 +51,8 @@ package struct CommandDescription {
         return (own + titles.filter { !own.contains($0) }).map { ($0, members[$0] ?? []) }
     }
 
-    package var exitCodes: [ExitStatus] {
-        guard !self.isGroup else { return self.configuration.version == nil ? [] : ExitStatus.allCases }
-        return Set([.success, .usage] + self.configuration.exitCodes).sorted { $0.rawValue < $1.rawValue }
+    var exitCodes: [ExitStatus] {
+        Set([.success, .usage] + self.configuration.exitCodes).sorted { $0.rawValue < $1.rawValue }
     }
 
     package func subcommand(_ word: String) -> CommandDescription? {
