@@ -50,18 +50,15 @@ final class Epoll {
     /// Owners hold this object, so this breaks a reference cycle.
     func forgetAll() { self.watches = [:] }
 
-    /// Removes the owner if libcurl still owns the descriptor. epoll keeps watching the descriptor, which saves two
-    /// system calls a request. An event without an owner removes the descriptor from epoll.
+    /// Removes the owner if it is a `multi`. epoll keeps watching the descriptor, which saves two system calls a
+    /// request. An event without an owner removes the descriptor from epoll.
     func release(_ descriptor: Int32) {
         if case .multi = self.watches[descriptor]?.owner { self.watches[descriptor]?.owner = nil }
     }
 
-    @discardableResult
-    func wait(milliseconds: Int32) -> Int {
+    func wait(milliseconds: Int32) {
         let ready = Int(max(0, epoll_wait(self.set.number, &self.events, Int32(self.events.count), milliseconds)))
-        var count = 0
         for event in self.events.prefix(ready) where event.data.fd != self.waker.descriptor {
-            count += 1
             let descriptor = event.data.fd
             switch self.watches[descriptor]?.owner {
             case .stream(let stream): stream.socketReady(event.events)
@@ -71,7 +68,6 @@ final class Epoll {
             case nil: self.drop(descriptor)
             }
         }
-        return count
     }
 }
 

@@ -4,30 +4,43 @@ import Testing
 @testable import KiiPushCore
 
 @Suite struct EpollTests {
+    private final class Reader: DescriptorOwner {
+        private(set) var count = 0
+
+        func descriptorReady() { self.count += 1 }
+    }
+
     private func pair() throws -> (Int32, Int32) {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
         return (ends[0], ends[1])
     }
 
-    @Test func aDescriptorThatAnotherProcessKeepsOpenIsReportedOnce() throws {
+    @Test func aDescriptorThatAnotherProcessKeepsOpenIsNotReportedToTheNextOwner() throws {
         let epoll = try Epoll(waker: try Waker())
-        let alarm = try #require(ClockAlarm())
+        let (former, watching, next) = (Reader(), Reader(), Reader())
         let (lost, lostPeer) = try self.pair()
         let (watched, watchedPeer) = try self.pair()
-        try epoll.watch(lost, for: Epoll.readable, owner: .alarm(alarm))
+        let (fresh, freshPeer) = try self.pair()
+        try epoll.watch(lost, for: Epoll.readable, owner: .guest(former))
         epoll.forgetAll()
-        try epoll.watch(watched, for: Epoll.readable, owner: .alarm(alarm))
+        try epoll.watch(watched, for: Epoll.readable, owner: .guest(watching))
         // The copy simulates a program that was started meanwhile and inherited the socket: closed here, but still open
         // there.
         let inherited = dup(lost)
-        close(lost)
+        // Closes the socket, and gives its number to another.
+        #expect(dup2(fresh, lost) == lost)
         #expect(send(lostPeer, [1], 1, 0) == 1)
-        #expect(epoll.wait(milliseconds: 0) == 1)
-        #expect(epoll.wait(milliseconds: 0) == 0)
+        // The event has no owner.
+        epoll.wait(milliseconds: 0)
+        try epoll.watch(lost, for: Epoll.readable, owner: .guest(next))
         #expect(send(watchedPeer, [1], 1, 0) == 1)
-        #expect(epoll.wait(milliseconds: 0) == 1)
-        for descriptor in [lostPeer, watched, watchedPeer, inherited] { close(descriptor) }
+        epoll.wait(milliseconds: 0)
+        #expect([former.count, watching.count, next.count] == [0, 1, 0])
+        #expect(send(freshPeer, [1], 1, 0) == 1)
+        epoll.wait(milliseconds: 0)
+        #expect(next.count == 1)
+        for descriptor in [lost, lostPeer, watched, watchedPeer, fresh, freshPeer, inherited] { close(descriptor) }
     }
 
     @Test func anAcceptedSocketDoesNotWaitAndIsInheritedByNobody() throws {
