@@ -95,3 +95,17 @@ struct CFailure: Error {
         buffer[count] = 0
     }
 }
+
+/// Returns `KII_PUSH_OK`, or a failure's code after writing the failure to `error`.
+func answering(
+    _ error: UnsafeMutablePointer<kii_push_error>?, _ body: () throws(CFailure) -> Void
+) -> Int32 {
+    do throws(CFailure) {
+        try requireOwnProcess()
+        try body()
+        return Int32(KII_PUSH_OK.rawValue)
+    } catch let failure {
+        failure.write(to: error)
+        return Int32(failure.code.rawValue)
+    }
+}

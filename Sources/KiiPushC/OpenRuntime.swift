@@ -1,4 +1,5 @@
 import CKiiPush
+import Glibc
 import KiiPushCore
 import Synchronization
 
@@ -78,5 +79,22 @@ final class OpenRuntime: Sendable {
         // Releases the agents, which retain the runtime. Outside the lock, since an agent's `deinit` may call
         // observers.
         withExtendedLifetime(ended) {}
+    }
+}
+
+/// The process that opened the first runtime. Atomic, since a lock might stay locked for ever in a fork.
+private let openingProcess = Atomic<pid_t>(0)
+
+func claimProcess() {
+    _ = openingProcess.compareExchange(expected: 0, desired: getpid(), ordering: .sequentiallyConsistent)
+}
+
+/// Throws in a fork, which has a copy of the runtime but none of its threads.
+func requireOwnProcess() throws(CFailure) {
+    let owner = openingProcess.load(ordering: .sequentiallyConsistent)
+    guard owner == 0 || owner == getpid() else {
+        throw CFailure(
+            KII_PUSH_E_FORKED,
+            "this process is a fork of the one that opened the runtime; fork before a runtime is opened, or exec")
     }
 }

@@ -1,24 +1,5 @@
-import CKiiPush
 import Glibc
 import KiiPushCore
-import Synchronization
-
-/// The process that opened the first runtime. Atomic, since a lock might stay locked for ever in a fork.
-private let openingProcess = Atomic<pid_t>(0)
-
-func claimProcess() {
-    _ = openingProcess.compareExchange(expected: 0, desired: getpid(), ordering: .sequentiallyConsistent)
-}
-
-/// Throws in a fork, which has a copy of the runtime but none of its threads.
-func requireOwnProcess() throws(CFailure) {
-    let owner = openingProcess.load(ordering: .sequentiallyConsistent)
-    guard owner == 0 || owner == getpid() else {
-        throw CFailure(
-            KII_PUSH_E_FORKED,
-            "this process is a fork of the one that opened the runtime; fork before a runtime is opened, or exec")
-    }
-}
 
 /// The callback that a thread runs. It decides for which functions the thread may wait.
 enum Callback: Int {
@@ -64,19 +45,5 @@ func waiting<Value: Sendable>(
     switch outcome.wait({ $0.map { .leave($0) } ?? .sleep(until: nil) }) {
     case .success(let value): return value
     case .failure(let error): throw CFailure(error)
-    }
-}
-
-/// Returns `KII_PUSH_OK`, or a failure's code after writing the failure to `error`.
-func answering(
-    _ error: UnsafeMutablePointer<kii_push_error>?, _ body: () throws(CFailure) -> Void
-) -> Int32 {
-    do throws(CFailure) {
-        try requireOwnProcess()
-        try body()
-        return Int32(KII_PUSH_OK.rawValue)
-    } catch let failure {
-        failure.write(to: error)
-        return Int32(failure.code.rawValue)
     }
 }
