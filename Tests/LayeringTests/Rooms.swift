@@ -201,7 +201,7 @@ struct Ceiling {
     }
 
     static let all: [Ceiling] = [
-        Ceiling("Sources/KiiPushCore/Values", [.bytes: 25_071, .types: 23]),
+        Ceiling("Sources/KiiPushCore/Values", [.bytes: 25_076, .types: 23]),
         Ceiling("Sources/KiiPushCore/System", [.bytes: 37_334, .types: 37]),
         Ceiling("Sources/KiiPushCore/JSON", [.bytes: 56_275, .types: 30]),
         Ceiling("Sources/KiiPushCore/Message", [.bytes: 27_595, .types: 21]),

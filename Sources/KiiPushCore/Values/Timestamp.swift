@@ -13,7 +13,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Clamped to the first or last moment.
     package static func + (moment: Timestamp, duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
-        let end: Int64 = seconds < 0 ? .min : .max
+        let end: Int64 = duration < .zero ? .min : .max
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
         guard !isTooLong else { return Timestamp(millisecondsSinceEpoch: end) }
         let (milliseconds, isJustTooLong) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)

@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: [0, 1_463_363_201_908, .max, .min])
     func aSumBeyondTheCalendarStaysAtItsEnd(milliseconds: Int64) {
         let moment = Timestamp(millisecondsSinceEpoch: milliseconds)
-        for duration in Self.endless {
+        for duration in Self.endless + [.milliseconds(1)] {
             #expect((moment + duration).millisecondsSinceEpoch >= milliseconds)
             #expect((moment + (.zero - duration)).millisecondsSinceEpoch <= milliseconds)
         }
