@@ -53,7 +53,7 @@ struct RunCommand: ParsableCommand {
 
     func run() async throws {
         let service = RunService(console: self.output.console)
-        var session = try await self.session(service, nil, isFirst: true)
+        var session = try await self.session(1, service, nil)
         // Handles signals only from here on. Until here a signal ends the process at once: registering may take
         // minutes.
         let signals = try StopSignals.ofCommand(asks: [SIGHUP, SIGUSR1])
@@ -69,8 +69,8 @@ struct RunCommand: ParsableCommand {
         let metrics = try await MetricsPublisher.start(session.settings, console: service.console)
         session.metrics = metrics
         do {
-            try await service.run(session, signals) {
-                try await self.session(service, metrics, isFirst: false)
+            try await service.run(session, signals) { number in
+                try await self.session(number, service, metrics)
             }
         } catch {
             await metrics?.stop()
@@ -100,7 +100,7 @@ struct RunCommand: ParsableCommand {
     }
 
     private func session(
-        _ service: RunService, _ metrics: MetricsPublisher?, isFirst: Bool
+        _ number: Int, _ service: RunService, _ metrics: MetricsPublisher?
     ) async throws -> RunSession {
         let profile = try Profile(self.profile)
         let file = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
@@ -129,7 +129,7 @@ struct RunCommand: ParsableCommand {
         }
         cloud.warn(service.console)
         let (saved, registration) = try await self.registration(
-            of: profile, with: cloud, mayRegister: isFirst, service.console)
+            of: profile, with: cloud, mayRegister: number == 1, service.console)
         var identity = profile.agentConfiguration(saved.account, at: cloud)
         identity.subscriptions = try file.subscriptions?.value.targets(of: registration.principal) ?? []
         profile.note(identity.subscriptions, isSubscribed: true, service.console)
@@ -142,9 +142,9 @@ struct RunCommand: ParsableCommand {
         return RunSession(
             profile: profile.name, settings: settings, shutdownGrace: configuration.shutdownGrace, runtime: runtime,
             agent: receiver.agent(runtime: runtime, configuration: identity), receiver: receiver,
-            view: service.view(installationID: registration.installationID, receiver.notes),
+            view: service.view(number, installationID: registration.installationID, receiver.notes),
             status: service.status(
-                installationID: registration.installationID,
+                number, installationID: registration.installationID,
                 offlineLimit: settings.options.exitWhenOffline?.duration),
             metrics: metrics)
     }

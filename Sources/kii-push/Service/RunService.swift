@@ -7,8 +7,8 @@ final class RunService: Sendable {
         case stop(signal: Int32)
         case ask(signal: Int32)
         case ended(Int, (any Error)?)
-        case failed(any Error)
-        case offline(for: Duration)
+        case failed(Int, any Error)
+        case offline(Int, Duration)
     }
 
     let console: Console
@@ -29,23 +29,25 @@ final class RunService: Sendable {
         (self.events, self.continuation) = AsyncStream.makeStream()
     }
 
-    func view(installationID: String, _ notes: MessageNotes) -> RunView {
+    func view(_ number: Int, installationID: String, _ notes: MessageNotes) -> RunView {
         RunView(
             console: self.console, installationID: installationID, notes: notes, journal: self.journal,
-            failed: { [continuation] in continuation.yield(.failed($0)) })
+            failed: { [continuation] in continuation.yield(.failed(number, $0)) })
     }
 
-    func status(installationID: String, offlineLimit: Duration?) -> RunStatus {
+    func status(_ number: Int, installationID: String, offlineLimit: Duration?) -> RunStatus {
         RunStatus(installationID: installationID, notifier: self.notifier, limit: offlineLimit) { [continuation] in
-            continuation.yield(.offline(for: offlineLimit ?? .zero))
+            continuation.yield(.offline(number, offlineLimit ?? .zero))
         }
     }
 
     /// Runs until a signal, a failure or the end of the session.
     ///
-    /// - Parameter reload: creates another session from the current files, without starting it.
+    /// - Parameters:
+    ///   - first: session 1.
+    ///   - reload: creates the session with a number from the current files, without starting it.
     /// - Throws: the failure; ``SilentExit`` after a signal; ``CommandFailure`` with exit 69 if offline for too long.
-    func run(_ first: RunSession, _ signals: StopSignals, reload: () async throws -> RunSession) async throws {
+    func run(_ first: RunSession, _ signals: StopSignals, reload: (Int) async throws -> RunSession) async throws {
         let relays = [
             Task { [continuation] in
                 if let number = await signals.next() { continuation.yield(.stop(signal: number)) }
@@ -74,19 +76,20 @@ final class RunService: Sendable {
                 }
                 if let error = await self.end(running) { throw error }
                 throw SilentExit.status(.afterStop(signal: signal))
-            case .failed(let error): throw await self.end(running) ?? error
-            case .offline(let limit):
+            case .failed(number, let error): throw await self.end(running) ?? error
+            case .offline(number, let limit):
                 let text = running.session.status.connection.text
                 if let error = await self.end(running) { throw error }
                 throw CommandFailure(.unreachable, "no connection stood for \(limit.text); the last word: \(text)")
-            case .ended(let ended, let error):
-                guard ended == number else { continue }
+            case .ended(number, let error):
                 self.notifier.stopping()
                 if let error { throw error }
                 return
+            // A reload has ended the session.
+            case .failed, .offline, .ended: continue
             case .ask(SIGUSR1): self.tellState(of: running.session)
             case .ask:
-                guard let next = await self.prepare(reload) else { continue }
+                guard let next = await self.prepare(number + 1, reload) else { continue }
                 _ = await self.end(running, isLast: false)
                 number += 1
                 running = self.start(next, number)
@@ -122,10 +125,10 @@ final class RunService: Sendable {
     }
 
     /// Creates the next session. Returns `nil` after a failure; the present session then continues.
-    private func prepare(_ reload: () async throws -> RunSession) async -> RunSession? {
+    private func prepare(_ number: Int, _ reload: (Int) async throws -> RunSession) async -> RunSession? {
         self.notifier.reloading()
         do {
-            return try await reload()
+            return try await reload(number)
         } catch {
             let failure = CommandFailure(describing: error)
             let text = "not reloaded: \(failure.message.terminalSafe)"
