@@ -222,7 +222,7 @@ struct Ceiling {
         Ceiling("Sources/KiiPushPostgres", [.bytes: 169_681, .types: 49]),
         Ceiling("Sources/KiiPushEmulator", [.bytes: 319_008, .types: 171]),
         Ceiling("Sources/KiiPushCommandLine", [.bytes: 207_887, .types: 127]),
-        Ceiling("Sources/kii-push", [.bytes: 212_625, .types: 100]),
+        Ceiling("Sources/kii-push", [.bytes: 212_640, .types: 100]),
         Ceiling("Sources/kii-push-emulator", [.bytes: 12_562, .types: 3]),
         Ceiling("Sources/kii-push-gateway", [.bytes: 33_561, .types: 28]),
         Ceiling("Sources/KiiPushC", [.bytes: 36_438, .types: 12]),

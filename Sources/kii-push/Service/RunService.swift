@@ -12,8 +12,8 @@ final class RunService: Sendable {
     }
 
     let console: Console
-    let notifier: ServiceNotifier
-    let journal: Journal?
+    private let notifier: ServiceNotifier
+    private let journal: Journal?
     private let watchdog: Watchdog
     private let begun = ContinuousClock.now
     private let events: AsyncStream<Event>
@@ -76,9 +76,13 @@ final class RunService: Sendable {
                 }
                 if let error = await self.end(running) { throw error }
                 throw SilentExit.status(.afterStop(signal: signal))
-            case .failed(number, let error): throw await self.end(running) ?? error
+            case .failed(number, let error):
+                // An error of the stop may be only a consequence of this error.
+                _ = await self.end(running)
+                throw error
             case .offline(number, let limit):
                 let text = running.session.status.connection.text
+                // The session's own error, such as a full disk, may be why there was no connection.
                 if let error = await self.end(running) { throw error }
                 throw CommandFailure(.unreachable, "no connection stood for \(limit.text); the last word: \(text)")
             case .ended(number, let error):
