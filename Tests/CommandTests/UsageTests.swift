@@ -71,6 +71,17 @@ import Testing
         }
     }
 
+    @Test func theAdviceOfAProgramWithALongerNameStandsBelowItsMessage() throws {
+        let result = try Tool("kii-push-emulator")("-x")
+        #expect(result.exit == 64)
+        #expect(
+            result.error == """
+                kii-push-emulator: unknown option '-x'
+                                   see 'kii-push-emulator --help'
+
+                """)
+    }
+
     @Test func theProfileMayStandBeforeTheCommand() throws {
         let tool = try Tool()
         for words in [["-p", "work"], ["-pwork"], ["--profile", "work"], ["--profile=work"]] {

@@ -14,10 +14,11 @@ extension CommandFailure {
             ]
             return StandardStream.error.say(JSONValue.object(.init(members)).terminalText + "\n")
         }
+        let indent = String(repeating: " ", count: program.count + 2)
         // Backslashes are not doubled: the message may quote the user's own words.
         var text = "\(program): \(message.escapingTerminalControls)\n"
-        if let hint { text += "          \(hint.escapingTerminalControls)\n" }
-        if isVerbose, let answer { text += "          the server said: \(answer.terminalSafe)\n" }
+        if let hint { text += "\(indent)\(hint.escapingTerminalControls)\n" }
+        if isVerbose, let answer { text += "\(indent)the server said: \(answer.terminalSafe)\n" }
         StandardStream.error.say(text)
     }
 }
