@@ -142,10 +142,10 @@ import Testing
             let socket = try WebSocketClient(emulator)
             try socket.send(text)
             let answer = String(decoding: try socket.rest(), as: UTF8.self)
-            #expect(answer.hasPrefix("HTTP/1.1 408 "))
+            #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
             #expect(answer.contains("within 10 s"))
         }
-        #expect(reasons == ["answered 408: No request for a WebSocket came within 10 s."])
+        #expect(reasons == ["answered 408 Request Timeout: No request for a WebSocket came within 10 s."])
     }
 
     @Test func whatIsNoTLSIsSaidToBeNone() async throws {

@@ -52,10 +52,15 @@ package struct WebSocketInvitation: Sendable {
         return .opened(answer: Array(answer.utf8), taken: taken)
     }
 
-    package static func refusal(_ status: Int, _ sentence: String) -> Outcome {
+    private static func refusal(_ status: Int, _ sentence: String) -> Outcome {
+        .refused(answer: Self.answer(status, sentence))
+    }
+
+    /// An answer that refuses the upgrade.
+    package static func answer(_ status: Int, _ sentence: String) -> [UInt8] {
         let reasons = [
-            400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 426: "Upgrade Required",
-            431: "Request Header Fields Too Large", 503: "Service Unavailable",
+            400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 408: "Request Timeout",
+            426: "Upgrade Required", 431: "Request Header Fields Too Large", 503: "Service Unavailable",
         ]
         let body = sentence + "\n"
         // RFC 9110 requires Allow with 405 (section 15.5.6) and Upgrade with 426 (15.5.22). RFC 6455 section 4.4
@@ -69,6 +74,6 @@ package struct WebSocketInvitation: Sendable {
             \r
             \(body)
             """
-        return .refused(answer: Array(answer.utf8))
+        return Array(answer.utf8)
     }
 }

@@ -82,7 +82,7 @@ final class ProxyLink {
     func endPatience(_ rules: ProxyRules) {
         guard let end = self.patienceEnd, end <= .now() else { return }
         let patience = ProxyWebSocket.patience.components.seconds
-        self.refuse(WebSocketInvitation.refusal(408, "No request for a WebSocket came within \(patience) s."), rules)
+        self.refuse(WebSocketInvitation.answer(408, "No request for a WebSocket came within \(patience) s."), rules)
     }
 
     private func takeOff(_ bytes: [UInt8], _ rules: inout ProxyRules) -> Bool {
@@ -92,11 +92,11 @@ final class ProxyLink {
         switch webSocket.readRequest(bytes) {
         case nil: break
         case .refused(let answer):
-            self.refuse(.refused(answer: answer), rules)
+            self.refuse(answer, rules)
             return true
         case .opened(let answer, let taken):
             guard self.connect() else {
-                self.refuse(WebSocketInvitation.refusal(503, "The broker takes no connections; try again."), rules)
+                self.refuse(WebSocketInvitation.answer(503, "The broker takes no connections; try again."), rules)
                 return true
             }
             self.patienceEnd = nil
@@ -111,8 +111,7 @@ final class ProxyLink {
         return isWhole
     }
 
-    private func refuse(_ outcome: WebSocketInvitation.Outcome, _ rules: ProxyRules) {
-        guard case .refused(let answer) = outcome else { return }
+    private func refuse(_ answer: [UInt8], _ rules: ProxyRules) {
         self.toReceiver.enqueue(answer[...], after: .zero)
         self.end(with: ProxyWebSocket.words(of: answer), rules)
     }
