@@ -19,7 +19,8 @@ package struct StoreClaim: Sendable, Hashable {
     package var installation: Int64
     package var attachment = 1
     package var kind: Kind
-    /// The largest weight of all rows together; the first row may weigh more. For `sources`: the most numbers.
+    /// The largest weight of all rows together; the first row may weigh more. A store in memory counts rows instead,
+    /// since it holds all payloads anyway. For `sources`: the most numbers.
     package var limit: Int
     package var scale = DeliveryScale.uniform
 
