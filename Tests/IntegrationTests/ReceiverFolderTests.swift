@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KiiPushCore
 import KiiPushEmulator
 import TestSupport
@@ -83,6 +84,28 @@ import Testing
             #expect(receiver?["name"] == "alice" && receiver?["stateDirectory"]?.string == place)
             #expect(receiver?["installations"] == [JSONValue(installation)])
             #expect(receiver?["isReachable"] == true && receiver?["deadLetters"] == 0)
+        }
+    }
+
+    /// The folder has its link already, so only the end of the connection tells of the new process.
+    @Test func aReceiverThatRunsAgainIsFoundSoon() async throws {
+        try await withEmulator { emulator, directory in
+            let (state, folder) = (directory + "/r", directory + "/run/kii-push/receivers")
+            for path in [state, folder] { try PrivateFile.makeDirectory(path) }
+            let listener = try #require(FileDescriptor(socket: AF_UNIX))
+            let code = sockaddr_un((state + "/control.sock").utf8).withAddress { bind(listener.number, $0, $1) }
+            #expect(code == 0 && listen(listener.number, 16) == 0)
+            #expect(symlink(state, folder + "/r") == 0)
+            emulator.activity.follow()
+            var moments: [MonotonicInstant] = []
+            for _ in 1...3 {
+                // The connection ends at once, because nothing holds it.
+                _ = try #require(listener.accept())
+                moments.append(.now())
+            }
+            let pauses = zip(moments.dropFirst(), moments).map { $0 - $1 }
+            // The emulator looks every 15 s without a reason. The machine may stand still during one of the pauses.
+            #expect(pauses.contains { $0 < .seconds(10) }, "\(pauses)")
         }
     }
 

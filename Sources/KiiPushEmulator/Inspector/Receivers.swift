@@ -17,6 +17,9 @@ final class Receivers: Sendable {
         KiiFailure(503, "RESOURCE_TEMPORARILY_UNAVAILABLE", "The emulator is about to end.").response
     static let patience = Duration.milliseconds(100)
     private static let beat = Duration.seconds(15)
+    /// The pause before the search for a receiver that ended. Without it, a receiver that ends every connection would
+    /// keep the thread busy.
+    private static let pause = Duration.seconds(1)
 
     private let thread = PollThread<Message>(name: "kii-receivers")
     private let join = Locked<VerdictJoin?>(nil)
@@ -78,7 +81,10 @@ final class Receivers: Sendable {
                 case .watch:
                     self.begin()
                     isStale = true
-                case .ended(let receiver): self.watched.removeValue(forKey: receiver)?.thread.join()
+                case .ended(let receiver):
+                    self.watched.removeValue(forKey: receiver)?.thread.join()
+                    // A receiver that already runs again causes no further event of the folder.
+                    self.nextBeat = self.nextBeat.map { min($0, MonotonicInstant.now() + Receivers.pause) }
                 case .ask(_, let answer) where self.thread.isStopping: answer(Receivers.stopped)
                 case .ask(let question, let answer): answer(self.answer(question))
                 }
