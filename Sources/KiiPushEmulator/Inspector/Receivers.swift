@@ -22,18 +22,18 @@ final class Receivers: Sendable {
     private static let pause = Duration.seconds(1)
 
     private let thread = PollThread<Message>(name: "kii-receivers")
-    private let join = Locked<VerdictJoin?>(nil)
+    private let verdicts = Locked<VerdictJoin?>(nil)
 
     init(in folder: ReceiverFolder?, log: ActivityLog) throws(EmulatorError) {
-        try self.thread.run { [thread, join] in Loop(folder: folder, log: log, join: join, thread: thread) }
-        log.whenFollowed { [thread, join] in
-            join.withLock { $0 = VerdictJoin() }
+        try self.thread.run { [thread, verdicts] in Loop(folder: folder, log: log, verdicts: verdicts, thread: thread) }
+        log.whenFollowed { [thread, verdicts] in
+            verdicts.withLock { $0 = VerdictJoin() }
             thread.send(.watch)
         }
     }
 
     func note(_ messages: [LoggedMessage]) {
-        if !messages.isEmpty { self.join.withLock { $0?.add(messages.compactMap { VerdictJoin.Push($0) }) } }
+        if !messages.isEmpty { self.verdicts.withLock { $0?.add(messages.compactMap { VerdictJoin.Push($0) }) } }
     }
 
     /// Calls `answer` once, usually on another thread.
@@ -52,18 +52,18 @@ final class Receivers: Sendable {
     private final class Loop: PollLoop {
         private let folder: ReceiverFolder?
         private let log: ActivityLog
-        private let join: Locked<VerdictJoin?>
+        private let verdicts: Locked<VerdictJoin?>
         private let thread: PollThread<Message>
         private var nextBeat: MonotonicInstant?
         private var watch: FileWatch?
         private var watched: [String: (client: ControlClient, thread: OSThread)] = [:]
 
         init(
-            folder: ReceiverFolder?, log: ActivityLog, join: Locked<VerdictJoin?>, thread: PollThread<Message>
+            folder: ReceiverFolder?, log: ActivityLog, verdicts: Locked<VerdictJoin?>, thread: PollThread<Message>
         ) {
             self.folder = folder
             self.log = log
-            self.join = join
+            self.verdicts = verdicts
             self.thread = thread
         }
 
@@ -122,8 +122,8 @@ final class Receivers: Sendable {
             for entry in self.folder?.entries() ?? [] where self.watched[entry.name] == nil {
                 let client = try? ControlClient(stateDirectory: entry.stateDirectory, patience: Receivers.patience)
                 guard let client else { continue }
-                let reader = try? OSThread(name: "kii-receiver") { [log, join, thread] in
-                    Loop.follow(client, of: entry, log, join)
+                let reader = try? OSThread(name: "kii-receiver") { [log, verdicts, thread] in
+                    Loop.follow(client, of: entry, log, verdicts)
                     thread.send(.ended(receiver: entry.name))
                 }
                 if let reader { self.watched[entry.name] = (client, reader) }
@@ -131,13 +131,14 @@ final class Receivers: Sendable {
         }
 
         private static func follow(
-            _ client: ControlClient, of entry: ReceiverFolder.Entry, _ log: ActivityLog, _ join: Locked<VerdictJoin?>
+            _ client: ControlClient, of entry: ReceiverFolder.Entry, _ log: ActivityLog,
+            _ verdicts: Locked<VerdictJoin?>
         ) {
             // If the connection ends or fails, the receiver counts as ended.
             try? client.watch { notice in
                 switch notice {
                 case .event(.message(let event)):
-                    let deliveries = join.withLock { $0?.take(event, of: entry.name) ?? [] }
+                    let deliveries = verdicts.withLock { $0?.take(event, of: entry.name) ?? [] }
                     for delivery in deliveries { log.append(.delivery(delivery), at: delivery.event.at) }
                 case .event: break
                 case .unknown: log.append(.missed(receiver: entry.name, count: 1))
