@@ -13,7 +13,7 @@ struct ConnectionOptions {
         let tls = configuration.tls
         try ConnectionOptions.requireReadable(tls.caFile, "the CA file")
         try ConnectionOptions.requireReadable(tls.clientCertificateFile, "the client certificate")
-        try ConnectionOptions.requireSecret(tls)
+        try ConnectionOptions.requirePrivateKey(tls)
         guard configuration.userAgent.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             let detail = "the user agent holds something other than printable ASCII"
             throw TransportError(.invalidConfiguration, detail: detail)
@@ -35,7 +35,7 @@ struct ConnectionOptions {
             .invalidConfiguration, detail: "\(name) \(file) cannot be read: \(errorText(errno))")
     }
 
-    private static func requireSecret(_ tls: TLSConfiguration) throws(TransportError) {
+    private static func requirePrivateKey(_ tls: TLSConfiguration) throws(TransportError) {
         guard let certificate = tls.clientCertificateFile else {
             guard tls.clientKeyFile != nil else { return }
             throw TransportError(.invalidConfiguration, detail: "there is a client key, and no client certificate")
@@ -101,7 +101,7 @@ struct ConnectionOptions {
 
     /// Makes the handle's next connection trust the authorities that the file lists now. Without TLS or a proxy, which
     /// may use TLS, the check is skipped: it would take 8 % of a request.
-    func trustChanges(_ easy: CurlEasy, usesTLS: Bool) {
+    func reloadChangedAuthorities(_ easy: CurlEasy, usesTLS: Bool) {
         guard usesTLS || self.usesProxy else { return }
         self.authorities?.limitAge(for: easy)
     }

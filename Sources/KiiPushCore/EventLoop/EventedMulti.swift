@@ -8,7 +8,7 @@ final class EventedMulti {
     /// The time of the next call that libcurl requested, even if no socket is ready.
     private(set) var deadline: MonotonicInstant?
     // Whether libcurl ran since the last `advance`, and may have finished a handle.
-    private var hasMoved = false
+    private var hasRun = false
     // The handles whose sockets libcurl gave up in the last call.
     private var socketless: [UnsafeMutableRawPointer] = []
     /// Called when ``advance(at:)`` has work, at once or at the ``deadline``.
@@ -57,7 +57,7 @@ final class EventedMulti {
         if events & Epoll.readable != 0 { actions |= Int32(CURL_CSELECT_IN) }
         if events & Epoll.writable != 0 { actions |= Int32(CURL_CSELECT_OUT) }
         if events & Epoll.broken != 0 { actions |= Int32(CURL_CSELECT_ERR) }
-        self.move(descriptor, actions)
+        self.run(descriptor, actions)
     }
 
     /// Runs the due work, and hands out the owners of the handles that finished since the last call.
@@ -66,10 +66,10 @@ final class EventedMulti {
     ) {
         if let deadline = self.deadline, deadline <= now {
             self.deadline = nil
-            self.move(ccurl_socket_timeout(), 0)
+            self.run(ccurl_socket_timeout(), 0)
         }
-        guard self.hasMoved else { return }
-        self.hasMoved = false
+        guard self.hasRun else { return }
+        self.hasRun = false
         var left: Int32 = 0
         while let message = curl_multi_info_read(self.raw, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
@@ -79,8 +79,8 @@ final class EventedMulti {
         }
     }
 
-    private func move(_ descriptor: curl_socket_t, _ actions: Int32) {
-        self.hasMoved = true
+    private func run(_ descriptor: curl_socket_t, _ actions: Int32) {
+        self.hasRun = true
         self.woken()
         var running: Int32 = 0
         self.socketless = []

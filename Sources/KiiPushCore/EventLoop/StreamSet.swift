@@ -143,7 +143,7 @@ final class StreamSet {
             try self.options.apply(to: easy)
             if self.options.usesProxy { try easy.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
         }
-        self.options.trustChanges(easy, usesTLS: true)
+        self.options.reloadChangedAuthorities(easy, usesTLS: true)
         // Connect only. 2 would also open a WebSocket.
         try easy.set(CURLOPT_CONNECT_ONLY, 1)
         // With ALPN, the TLS handshake would offer HTTP, although the stream carries MQTT.

@@ -27,7 +27,7 @@ final class TransferSet {
         guard !ticket.isCancelled else { return continuation.resume(throwing: CancellationError()) }
         do {
             let easy = try self.spare.popLast() ?? self.freshHandle()
-            self.options.trustChanges(easy, usesTLS: !request.url.hasPrefix("http:"))
+            self.options.reloadChangedAuthorities(easy, usesTLS: !request.url.hasPrefix("http:"))
             let transfer = try Transfer(request, ticket: ticket, continuation: continuation, easy: easy)
             try self.multi.add(transfer.easy)
             // libcurl does not check the time of a transfer that waits for a connection, so a timer does.
