@@ -1,6 +1,7 @@
 import Glibc
 import KiiPushCore
 
+/// The emulator's own connection to its broker.
 final class BrokerConnection {
     private let socket: FileDescriptor
     private var decoder = FrameDecoder()
@@ -9,12 +10,12 @@ final class BrokerConnection {
 
     private init(socket: FileDescriptor) { self.socket = socket }
 
-    /// Connects and logs in. Blocks at most `patience` milliseconds for the broker's answer.
+    /// Connects and logs in. Blocks at most `patience` for the broker's answer.
     ///
     /// - Returns: `nil` if the broker does not listen, refuses or does not answer in time, or if the connection
     ///   breaks.
     static func open(
-        port: UInt16, credential: BrokerCredential, clientID: String, cleanSession: Bool = true, patience: Int32
+        port: UInt16, credential: BrokerCredential, clientID: String, cleanSession: Bool = true, patience: Duration
     ) throws(EmulatorError) -> BrokerConnection? {
         guard let socket = try LoopbackSocket.connected(to: port) else { return nil }
         socket.makeNonBlocking()
@@ -24,13 +25,15 @@ final class BrokerConnection {
             clientID: clientID, cleanSession: cleanSession, keepAlive: 0, username: credential.username,
             password: credential.password)
         guard connection.send(.connect(connect)) else { return nil }
-        let deadline = MonotonicInstant.now() + .milliseconds(Int64(patience))
+        let deadline = MonotonicInstant.now() + patience
         var code: ConnackCode?
         while code == nil {
             let left = deadline.millisecondsLeft
             guard left > 0 else { return nil }
             var entry = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&entry, 1, left) >= 0 || errno == EINTR else { return nil }
+            // Later packets are dropped. A new session has none, and a kept session's messages stay unacknowledged, so
+            // the broker sends them to the client again.
             let isOpen = connection.receive { packet in
                 if case .connack(let connack) = packet { code = connack.code }
             }

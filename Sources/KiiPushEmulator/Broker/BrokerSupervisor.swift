@@ -134,8 +134,8 @@ final class BrokerSupervisor: PollLoop {
         let deadline = MonotonicInstant.now() + patience
         var signalledAt = signalledAt
         while true {
-            let left = deadline.millisecondsLeft
-            guard left > 0 else { return false }
+            let left = deadline - MonotonicInstant.now()
+            guard left > .zero else { return false }
             // A probe with the installation's own client ID would take over the installation's session.
             let probeID = BrokerConnections.probeID
             if let connection = try BrokerConnection.open(

@@ -26,7 +26,7 @@ final class Publisher: Sendable {
 
     private struct Loop: PollLoop {
         private static let reconnectDelay = Duration.milliseconds(50)
-        private static let loginPatience: Int32 = 1000
+        private static let loginPatience = Duration.seconds(1)
 
         let port: UInt16
         let credential: BrokerCredential

@@ -18,7 +18,7 @@ struct FaultPlayer: PollLoop {
 
     /// The pause between the client's reconnection and the next takeover.
     private static let pause = Duration.seconds(1)
-    private static let loginPatience: Int32 = 1000
+    private static let loginPatience = Duration.seconds(1)
 
     let news: PollThread<FaultNews>
     let service: CloudService
