@@ -202,7 +202,8 @@ package final class PostgresStore: Store {
     }
 
     private func fail(_ turn: PostgresTurn, _ error: InboxError) {
-        self.proofs.merge(turn.proofs) { newer, _ in newer }
+        // The gateway may have lost some installations meanwhile.
+        self.proofs.merge(turn.proofs.filter { self.installations.knows($0.key) }) { newer, _ in newer }
         if let part = turn.pruned { self.plan(upkeepAfter: part) }
         turn.completion(.failure(error))
     }

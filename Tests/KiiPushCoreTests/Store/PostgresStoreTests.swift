@@ -25,6 +25,28 @@ import Testing
         }
     }
 
+    /// The gateway may lose a shard while a turn is under way.
+    @Test func aTurnThatFailsKeepsNoProofOfAForgottenInstallation() async throws {
+        try await withStorePlace(.postgres) { place in
+            let store = try await place.open()
+            let keys = [try await store.installation("a"), try await store.installation("b")]
+            let message = TestMessage(TestLink(installation: keys[0]))
+            try await PostgresServer.run("ALTER TABLE kii_push.message RENAME TO messages", at: place.address)
+            let error = await #expect(throws: InboxError.self) {
+                let _: TurnOutcome = try await store.ask { store, completion in
+                    for key in keys { store.doubt(installation: key, through: 0) }
+                    store.commit(Turn(arrivals: [message.arrival]), completion: completion)
+                    (store as? PostgresStore)?.forget([keys[0]])
+                }
+            }
+            #expect(error?.sqlState == "42P01")
+            let kept: [Int64?] = try await store.read { store in
+                keys.map { (store as? PostgresStore)?.unprovenAfter($0) }
+            }
+            #expect(kept == [nil, 0])
+        }
+    }
+
     /// The connection breaks at random moments. The reported outcomes must equal the contents of the tables.
     @Test func aTurnWithoutAnAnswerIsNeitherLostNorWrittenTwice() async throws {
         try await withStorePlace(.postgres) { place in
