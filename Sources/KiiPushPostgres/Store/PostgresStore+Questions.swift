@@ -91,7 +91,7 @@ extension PostgresStore {
             self.change((PostgresStatements.requeue, parameters), of: installation) { answer in
                 completion(
                     answer.map { former in
-                        self.retries += 1
+                        self.backlogRevision += 1
                         guard let former else { return nil }
                         self.count(former.bytes, of: installation, from: former.state, to: .waiting)
                         return source
@@ -176,7 +176,7 @@ extension PostgresStore {
         self.write([(PostgresStatements.adopt, parameters)]) { answer in
             completion(
                 answer.map { rows in
-                    self.retries += 1
+                    self.backlogRevision += 1
                     guard rows[0].count > 0 else { return nil }
                     let agent = self.installations.agent(of: rows[0].integer(0, 4))
                     self.know(rows[0], 0, key: 0, shard: 1, pendingBytes: 2, agent: agent)

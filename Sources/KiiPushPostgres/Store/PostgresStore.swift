@@ -35,7 +35,7 @@ package final class PostgresStore: Store {
     var questions = Fifo<Question>()
     var isAsking = false
     var acknowledgements = AcknowledgementTimes()
-    var retries = 0
+    package internal(set) var backlogRevision = 0
     var whenClosed: (() -> Void)?
     var shards: [Int64: Int64] = [:]
     var clock: DatabaseClock
@@ -65,7 +65,6 @@ package final class PostgresStore: Store {
     package var commitsWork: Bool { true }
     package var hasMoreToWrite: Bool { !self.proofs.isEmpty }
     package var pendingBytes: Int64 { self.installations.pendingBytes }
-    package var backlogRevision: Int { self.retries }
     package var deadLetterStock: DeadLetterStock? {
         DeadLetterStock(self.dead, limit: self.configuration.keepsDead)
     }
@@ -97,6 +96,7 @@ package final class PostgresStore: Store {
         self.whenClosed?()
     }
 
+    /// The machine's clocks, with the database's calendar.
     var clocks: Clocks {
         let (clocks, lead) = (self.configuration.clocks, self.clock.lead * 1_000_000)
         return Clocks(
