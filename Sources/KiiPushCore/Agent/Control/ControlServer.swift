@@ -106,7 +106,8 @@ final class ControlServer: Sendable {
     }
 
     /// Whether another agent has already reported the same trouble, or still has the trouble that ends for this agent.
-    /// The agents share a store, so a watcher would otherwise see one trouble several times.
+    /// A watcher sees the agents as one agent. The agents share a store, so each agent reports the store's troubles.
+    /// `saving` concerns each agent's own files: its end is news when the last agent has written its files.
     private func isKnown(_ event: PushEvent, of hub: EventHub) -> Bool {
         func others() -> [EventHub] { self.state.withLock { $0.hubs.values.filter { $0 !== hub } } }
         return switch event {
