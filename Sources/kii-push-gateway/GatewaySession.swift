@@ -198,10 +198,11 @@ struct GatewaySession: Sendable {
         }
     }
 
-    /// Shows messages and failed subscriptions. Agents that go offline cause a warning, at most once a minute for each
-    /// reason, however many agents have it. `--verbose` shows each connection and disconnection.
+    /// Shows outcomes of messages and failed subscriptions. Agents that go offline or give a notice cause a warning, at
+    /// most once a minute for each reason, however many agents have it. `--verbose` shows each connection, disconnection
+    /// and notice.
     ///
-    /// - Parameter told: the time of the last warning, by reason.
+    /// - Parameter told: the time of the last warning, by state and reason.
     private func show(
         _ notice: ControlNotice, of agent: String?, _ told: inout [String: ContinuousClock.Instant]
     ) async {
@@ -209,20 +210,26 @@ struct GatewaySession: Sendable {
         guard let agent, case .event(let event) = notice else { return await self.view.show(notice) }
         switch event {
         case .message: await self.view.show(notice, of: agent)
-        case .disconnected(let reason, _):
-            let text = "\(agent): offline: \(reason.terminalSafe)"
-            guard told[reason].map({ ContinuousClock.now - $0 > .seconds(60) }) ?? true else {
-                return self.console.detail(text)
-            }
-            told = told.filter { ContinuousClock.now - $0.value <= .seconds(60) }
-            told[reason] = .now
-            self.console.warning(text)
+        case .disconnected(let reason, _): self.warn("offline", reason, of: agent, &told)
+        case .notice(let kind, let reason, _): self.warn(kind.rawValue, reason, of: agent, &told)
         case .subscriptionFailed(let target, let reason, _):
             let name = "\(agent.terminalSafe): not subscribed to \(target.text.terminalSafe)"
             self.console.warning("\(name): \(reason.terminalSafe)")
         case .connected: self.console.detail("\(agent): connected")
         default: break
         }
+    }
+
+    private func warn(
+        _ state: String, _ reason: String, of agent: String, _ told: inout [String: ContinuousClock.Instant]
+    ) {
+        let words = "\(state): \(reason.terminalSafe)"
+        guard told[words].map({ ContinuousClock.now - $0 > .seconds(60) }) ?? true else {
+            return self.console.detail("\(agent): \(words)")
+        }
+        told = told.filter { ContinuousClock.now - $0.value <= .seconds(60) }
+        told[words] = .now
+        self.console.warning("\(agent): \(words)")
     }
 }
 #endif

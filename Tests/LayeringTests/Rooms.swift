@@ -224,9 +224,9 @@ struct Ceiling {
         Ceiling("Sources/KiiPushCommandLine", [.bytes: 207_887, .types: 127]),
         Ceiling("Sources/kii-push", [.bytes: 212_640, .types: 100]),
         Ceiling("Sources/kii-push-emulator", [.bytes: 12_562, .types: 3]),
-        Ceiling("Sources/kii-push-gateway", [.bytes: 33_561, .types: 28]),
+        Ceiling("Sources/kii-push-gateway", [.bytes: 33_841, .types: 28]),
         Ceiling("Sources/KiiPushC", [.bytes: 36_438, .types: 12]),
-        Ceiling("Sources", [.bytes: 1_894_331, .types: 1_057, .errorTypes: 21]),
+        Ceiling("Sources", [.bytes: 1_894_611, .types: 1_057, .errorTypes: 21]),
     ]
 
     /// The instruction for a folder whose measure is `count`, or `nil` if the ceiling fits. A folder may be up to 5 %
