@@ -31,16 +31,13 @@ final class Tool {
         try? FileManager.default.removeItem(at: self.home)
     }
 
-    /// The environment of every run. Only `PATH` and the sanitizers' options come from outside. Without those options,
-    /// a leak checker reports objects that only a tagged pointer of a Swift constant refers to.
+    /// The environment of every run. Only `PATH` comes from outside.
     var environment: [String: String] {
         [
             "HOME": self.home.path, "XDG_CONFIG_HOME": self.home.path + "/config",
             "XDG_STATE_HOME": self.home.path + "/state", "XDG_RUNTIME_DIR": self.home.path + "/run",
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "TZ": "UTC",
-        ].merging(ProcessInfo.processInfo.environment.filter { ["ASAN_OPTIONS", "TSAN_OPTIONS"].contains($0.key) }) {
-            $1
-        }
+        ]
     }
 
     func start(

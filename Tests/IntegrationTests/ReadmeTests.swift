@@ -155,7 +155,7 @@ import Testing
             "KII_APP_ID": emulator.appID, "KII_APP_KEY": emulator.appKey.reveal(), "KII_BASE_URL": emulator.baseURL,
             "KII_CA_FILE": emulator.certificateAuthorityFile, "XDG_STATE_HOME": "\(directory)/state",
             "XDG_RUNTIME_DIR": "\(directory)/run",
-        ].merging(ProcessInfo.processInfo.environment.filter { $0.key == "ASAN_OPTIONS" }) { $1 }
+        ]
     }
 
     @Test(arguments: [SIGTERM, SIGINT])

@@ -27,6 +27,10 @@ import Testing
         activities.compactMap { if case .request(let request) = $0.event { request } else { nil } }
     }
 
+    private func isConnection(_ activity: Activity) -> Bool {
+        if case .connection = activity.event { true } else { false }
+    }
+
     @Test func requestsComeInTheirOrderWithWhatTheySent() async throws {
         let all = try await self.activities { client in
             let receiver = try await client.receiver()
@@ -46,7 +50,15 @@ import Testing
         let all = try await self.activities { client in
             let receiver = try await client.receiver()
             let mqtt = try MQTTClient(port: client.emulator.mqttPort, receiver)
-            while try await client.isOnline(receiver) != true { try await Task.sleep(for: .milliseconds(10)) }
+            // The log has an installation's connection only if the installation still exists when the emulator reads
+            // about the connection in the broker's log.
+            let log = client.emulator.activity
+            try await onThread {
+                var last: Int64 = 0
+                while let more = log.next(after: last), !more.contains(where: self.isConnection) {
+                    last = more[more.count - 1].sequence
+                }
+            }
             let path = "installations/\(receiver.installationID)"
             #expect(try await client.call("DELETE", path, token: receiver.token).status == 204)
             withExtendedLifetime(mqtt) {}

@@ -19,7 +19,8 @@ package final class ChildProgram: Sendable {
     ///
     /// - Parameters:
     ///   - words: the program, found along the PATH, and its arguments.
-    ///   - environment: replaces the environment of this process.
+    ///   - environment: replaces the environment of this process, except for the options of the sanitizers. Without
+    ///     them, a leak checker reports objects that only a tagged pointer of a Swift constant refers to.
     ///   - input: its standard input; `nil` is an empty one.
     ///   - mergesErrors: whether standard error goes to ``output``.
     ///   - line: called with each whole line of the output, on a separate thread.
@@ -51,7 +52,9 @@ package final class ChildProgram: Sendable {
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        let environment = environment ?? ProcessInfo.processInfo.environment
+        let inherited = ProcessInfo.processInfo.environment
+        let options = inherited.filter { ["ASAN_OPTIONS", "TSAN_OPTIONS"].contains($0.key) }
+        let environment = options.merging(environment ?? inherited) { $1 }
         let arguments = words.map { strdup($0) } + [nil]
         let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
