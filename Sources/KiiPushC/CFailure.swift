@@ -5,7 +5,9 @@ import KiiPushCore
 struct CFailure: Error {
     let code: kii_push_code
     let text: String
+    /// The HTTP status, or 0 without an answer of the server.
     var status: Int32 = 0
+    /// Kii's `errorCode`, or empty.
     var refusal = ""
     var isTemporary = false
 

@@ -21,7 +21,7 @@ import Testing
         return try #require(notification)
     }
 
-    // MARK: - What is shown
+    // MARK: - Notifications
 
     @Test func everythingThatTheAlertSaysIsShown() async throws {
         let aps = #"""
@@ -128,7 +128,7 @@ import Testing
         #expect(notification.body == String(repeating: escaped, count: 1999) + "…")
     }
 
-    // MARK: - What the user does
+    // MARK: - Actions of the user
 
     @Test(arguments: [
         ("invoke 1 default", PresentationResponse.opened(.open)),

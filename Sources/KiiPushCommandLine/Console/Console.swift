@@ -55,6 +55,8 @@ package struct Console: Sendable {
 
     /// Writes trouble to standard error, even with `--quiet`, unless `--json`.
     package func trouble(_ text: String) { if !self.json { self.error(text) } }
+
+    /// Writes to standard error with `--verbose` alone.
     package func detail(_ text: String) { if self.verbose { self.error(self.statusStyle(text, .dim)) } }
 
     package func warning(_ text: String) { self.error("\(self.statusStyle("warning:", .yellow)) \(text)") }

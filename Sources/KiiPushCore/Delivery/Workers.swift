@@ -1,7 +1,5 @@
 /// The threads that call handlers, started when there is work for them.
 package final class Workers: Sendable {
-    static let threadRetryInterval: Duration = .seconds(1)
-
     let box: AnswerBox
     let queue: CallQueue
     let configuration: DeliveryConfiguration

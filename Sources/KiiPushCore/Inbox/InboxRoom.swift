@@ -40,7 +40,8 @@ package struct InboxRoom {
         let (reserved, needed) = (self.reserveBytes, self.shares.reserveBytes)
         // The reserve is created or enlarged only if twice the log's limit stays free. A reserve of more than twice the
         // needed size shrinks.
-        if reserved < needed ? free + reserved >= needed + 2 * self.shares.logBytes : reserved > 2 * needed {
+        let canGrow = reserved < needed && free + reserved >= needed + 2 * self.shares.logBytes
+        if canGrow || reserved > 2 * needed {
             self.allocateReserve(needed)
         }
         let standing = self.reserveBytes

@@ -51,7 +51,7 @@ struct FleetPlan {
             || self.shards.values.contains { $0.isLeaving || !$0.isRead && !$0.isRefused }
     }
 
-    // MARK: - What happens
+    // MARK: - Events
 
     mutating func renewed(share: Int, gateways: Int, shards: [Int64: Int64]) -> [Step] {
         (self.share, self.gateways) = (share, gateways)
@@ -126,7 +126,7 @@ struct FleetPlan {
         return self.agents.filter { !$0.value.isStopping }.keys.sorted().map { self.stop($0) }
     }
 
-    // MARK: - What follows
+    // MARK: - Steps
 
     private mutating func readAgain(_ shards: [Int64]) -> [Step] {
         guard !shards.isEmpty else { return [] }

@@ -17,7 +17,7 @@ struct PostgresClaims {
         }
     }
 
-    // MARK: - What is sent
+    // MARK: - Statements
 
     func steps(turn: Int64, _ longestDelay: Duration) -> [PostgresConnection.Step] {
         self.groups.flatMap { group in
@@ -38,7 +38,7 @@ struct PostgresClaims {
         }
     }
 
-    // MARK: - What is answered
+    // MARK: - Answers
 
     func answers(_ rest: inout ArraySlice<PostgresRows>) -> [StoreAnswer] {
         var answers = [StoreAnswer](repeating: StoreAnswer(), count: self.claims.count)

@@ -7,14 +7,14 @@ package import KiiPushCore
 /// For use on the loop's thread, which only ``settle()`` and ``close()`` block. A ``Turn`` is one transaction, whose
 /// answer arrives later. If the connection breaks, the store asks the database whether the turn was committed.
 package final class PostgresStore: Store {
-    private enum Line {
+    private enum ConnectionState {
         case connected(PostgresConnection)
         case away(InboxError)
         case ended
     }
 
     /// A weak reference, so that the thread that connects does not keep the store alive.
-    private final class Place {
+    private final class WeakReference {
         weak var store: PostgresStore?
 
         init(_ store: PostgresStore) { self.store = store }
@@ -23,8 +23,8 @@ package final class PostgresStore: Store {
     let configuration: PostgresConfiguration
     let loop: EventLoop
     private(set) var gateway: PostgresSession.Gateway
-    private var line: Line
-    private lazy var place = LoopIsolated(confining: Place(self), to: self.loop)
+    private var state: ConnectionState
+    private lazy var weakSelf = LoopIsolated(confining: WeakReference(self), to: self.loop)
     private var underWay: PostgresTurn?
     private(set) var turnNumber: Int64
     var numbers = MessageNumbers()
@@ -57,8 +57,8 @@ package final class PostgresStore: Store {
         (self.gateway, self.turnNumber) = (session.gateway, session.lastTurn)
         (self.dead, self.clock) = (session.dead, session.clock)
         self.upkeepAt = configuration.clocks.monotonic()
-        self.line = .ended
-        self.line = .connected(try self.connection(of: session))
+        self.state = .ended
+        self.state = .connected(try self.connection(of: session))
     }
 
     package var isDurable: Bool { true }
@@ -89,7 +89,7 @@ package final class PostgresStore: Store {
     package func close() {
         self.settle()
         let connection = self.connection
-        self.line = .ended
+        self.state = .ended
         connection?.breaks()
         // Breaks a reference cycle through the turn's completion.
         self.underWay = nil
@@ -196,7 +196,7 @@ package final class PostgresStore: Store {
 
     private func giveUp(_ turn: PostgresTurn, _ error: InboxError) {
         let connection = self.connection
-        self.line = .away(error)
+        self.state = .away(error)
         connection?.breaks()
         self.fail(turn, error)
     }
@@ -253,10 +253,10 @@ package final class PostgresStore: Store {
 
     // MARK: - The connection
 
-    var connection: PostgresConnection? { if case .connected(let connection) = self.line { connection } else { nil } }
+    var connection: PostgresConnection? { if case .connected(let connection) = self.state { connection } else { nil } }
 
     var reasonAway: InboxError {
-        if case .away(let error) = self.line { error } else { .away("using a database that was let go of") }
+        if case .away(let error) = self.state { error } else { .away("using a database that was let go of") }
     }
 
     private func connection(of session: PostgresSession) throws(InboxError) -> PostgresConnection {
@@ -264,20 +264,20 @@ package final class PostgresStore: Store {
     }
 
     private func broke(_ error: InboxError) {
-        guard case .connected = self.line else { return }
-        self.line = .away(error)
+        guard case .connected = self.state else { return }
+        self.state = .away(error)
         self.connect()
     }
 
     private func connect() {
         // A new session number, because statements of an earlier attempt may still reach the server.
         self.gateway.session += 1
-        let (configuration, gateway, loop, place) = (self.configuration, self.gateway, self.loop, self.place)
+        let (configuration, gateway, loop, weakSelf) = (self.configuration, self.gateway, self.loop, self.weakSelf)
         let thread = try? OSThread(name: "kii-postgres") {
             let session = Result { () throws(InboxError) in
                 try PostgresSession(configuration, resuming: gateway)
             }
-            loop.submit { place.value.store?.resume(session) }
+            loop.submit { weakSelf.value.store?.resume(session) }
         }
         guard let thread else { return self.connectLater() }
         thread.detach()
@@ -285,16 +285,16 @@ package final class PostgresStore: Store {
 
     private func connectLater() {
         self.loop.schedule(at: self.loop.now + PostgresStore.pause) { [weak self] in
-            if let self, case .away = self.line { self.connect() }
+            if let self, case .away = self.state { self.connect() }
         }
     }
 
     /// Continues with a new session, which tells whether the unanswered turn was committed.
     private func resume(_ opened: Result<PostgresSession, InboxError>) {
-        guard case .away = self.line else { return }
+        guard case .away = self.state else { return }
         do throws(InboxError) {
             let session = try opened.get()
-            self.line = .connected(try self.connection(of: session))
+            self.state = .connected(try self.connection(of: session))
             self.dead = session.dead
             self.isMoved = true
             self.installations.refresh(session.pendingBytes)
@@ -302,7 +302,7 @@ package final class PostgresStore: Store {
             guard session.lastTurn == self.turnNumber else { return self.fail(turn, .away("committing")) }
             self.unclaim(turn)
         } catch {
-            self.line = .away(error)
+            self.state = .away(error)
             // Final: another process has taken over, or the database's older contents could give out used numbers.
             guard error.isFinal else { return self.connectLater() }
             if let turn = self.underWay.take() { self.fail(turn, error) }
@@ -319,14 +319,14 @@ package final class PostgresStore: Store {
                 self.succeed(turn, turn.outcomeWithoutAnswers())
             case .failure(let error):
                 guard let connection = self.connection else { return }
-                self.line = .away(error)
+                self.state = .away(error)
                 connection.breaks(error)
                 self.connectLater()
             }
         }
     }
 
-    // MARK: - What it has
+    // MARK: - Lost shards
 
     /// Forgets installations that this gateway no longer serves. Later results for them are not written.
     func forget(_ installations: Set<Int64>) {

@@ -52,7 +52,7 @@ struct PostgresTurn {
         }
     }
 
-    // MARK: - What is sent
+    // MARK: - Statements
 
     mutating func steps(
         as number: Int64, of store: PostgresStore, _ numbers: inout MessageNumbers
@@ -148,7 +148,7 @@ struct PostgresTurn {
         self.rounds.removeAll(where: \.isEmpty)
     }
 
-    // MARK: - What is answered
+    // MARK: - Answers
 
     mutating func outcome(_ answers: [PostgresRows], of store: PostgresStore) -> TurnOutcome {
         var outcome = TurnOutcome()

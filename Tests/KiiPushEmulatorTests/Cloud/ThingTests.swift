@@ -85,7 +85,7 @@ import Testing
         #expect(missing.json["field"]?.string == "vendorThingID")
     }
 
-    // MARK: - What its fields say of its connection
+    // MARK: - The connection
 
     @Test func aThingSaysWhetherItIsConnectedAndSinceWhen() throws {
         var kii = CloudHarness()

@@ -74,7 +74,7 @@ struct CloudHarness {
         return self.raw(method, "/apps/\(self.app.appID)/\(path)", fields, body?.text ?? "")
     }
 
-    // MARK: - What most tests start from
+    // MARK: - Accounts
 
     struct Account {
         var id: String

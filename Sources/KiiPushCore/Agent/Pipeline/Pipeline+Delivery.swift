@@ -17,6 +17,7 @@ package struct Wait {
 struct Staffing {
     /// The pause before the pipeline wakes one more worker. Workers that are awake may take the waiting calls first.
     static let interval: Duration = .milliseconds(1)
+    static let retryInterval: Duration = .seconds(1)
 
     var isDue = false
     /// When to wake one more worker, by the loop's clock: threads take real time even if a test moves delivery's clock.
@@ -251,7 +252,7 @@ extension Pipeline {
             if !self.scheduler.isStalled { self.report(.recovered(.handling)) }
         } catch {
             self.staff.isDue = true
-            self.staff.retryAt = now + Workers.threadRetryInterval
+            self.staff.retryAt = now + Staffing.retryInterval
             guard !self.staff.isStalled else { return }
             self.staff.isStalled = true
             self.report(.trouble(.handling, reason: error.description))

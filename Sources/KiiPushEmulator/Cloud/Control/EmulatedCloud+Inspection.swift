@@ -8,7 +8,7 @@ extension Route {
         .list("topics") { cloud in
             cloud.state.topics.byKey { record in
                 cloud.fields(
-                    of: .topic(record.topic), ["creator": record.creator.text, "acl": record.rights.description])
+                    of: .topic(record.topic), ["creator": record.creator.text, "acl": record.rights.answer])
             }
         },
         .list("subscriptions") { cloud in

@@ -43,12 +43,12 @@ extension EmulatedCloud {
     }
 
     func showTopicRights(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        .json(200, "ACLRetrievalResponse", try self.managedTopic(call).rights.description)
+        .json(200, "ACLRetrievalResponse", try self.managedTopic(call).rights.answer)
     }
 
     func showTopicHolders(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let verb = try self.verb(call)
-        return .json(200, "ACLVerbRetrievalResponse", try self.managedTopic(call).rights.description(of: verb))
+        return .json(200, "ACLVerbRetrievalResponse", try self.managedTopic(call).rights.answer(for: verb))
     }
 
     func showTopicRight(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {

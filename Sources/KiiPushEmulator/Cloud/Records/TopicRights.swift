@@ -40,11 +40,13 @@ struct TopicRights: Sendable, Hashable {
         return hasAny
     }
 
-    var description: JSONValue { self.json { .object($0.fields) } }
+    /// As the REST API answers.
+    var answer: JSONValue { self.json { .object($0.fields) } }
 
+    /// As the state file has them, for `init(json:)`.
     var json: JSONValue { self.json { JSONValue($0.subject) } }
 
-    func description(of verb: Verb) -> JSONValue { self.list(of: verb) { .object($0.fields) } }
+    func answer(for verb: Verb) -> JSONValue { self.list(of: verb) { .object($0.fields) } }
 
     private func json(_ write: (Scope) -> JSONValue) -> JSONValue {
         .object(Verb.allCases.map { ($0.rawValue, self.list(of: $0, write)) })
