@@ -224,12 +224,13 @@ struct GatewaySession: Sendable {
         _ state: String, _ reason: String, of agent: String, _ told: inout [String: ContinuousClock.Instant]
     ) {
         let words = "\(state): \(reason.terminalSafe)"
+        let text = "\(agent.terminalSafe): \(words)"
         guard told[words].map({ ContinuousClock.now - $0 > .seconds(60) }) ?? true else {
-            return self.console.detail("\(agent): \(words)")
+            return self.console.detail(text)
         }
         told = told.filter { ContinuousClock.now - $0.value <= .seconds(60) }
         told[words] = .now
-        self.console.warning("\(agent): \(words)")
+        self.console.warning(text)
     }
 }
 #endif

@@ -27,7 +27,7 @@ import Testing
             let session = RunSession(
                 profile: "default", settings: RunSettings(RunOptions()), shutdownGrace: .zero, runtime: runtime,
                 agent: receiver.agent(runtime: runtime, configuration: configuration), receiver: receiver,
-                view: service.view(1, installationID: "i", receiver.notes),
+                view: service.view(installationID: "i", receiver.notes),
                 status: service.status(1, installationID: "i", offlineLimit: .milliseconds(300)))
             let other = service.status(2, installationID: "i", offlineLimit: .zero)
             other.wait()

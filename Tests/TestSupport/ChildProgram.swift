@@ -19,8 +19,9 @@ package final class ChildProgram: Sendable {
     ///
     /// - Parameters:
     ///   - words: the program, found along the PATH, and its arguments.
-    ///   - environment: replaces the environment of this process, except for the options of the sanitizers. Without
-    ///     them, a leak checker reports objects that only a tagged pointer of a Swift constant refers to.
+    ///   - environment: replaces the environment of this process. The options that `script/test` sets for the
+    ///     sanitizers are kept, unless it has its own: without them, a leak checker reports objects that only a tagged
+    ///     pointer of a Swift constant refers to, and ThreadSanitizer delays the program's end.
     ///   - input: its standard input; `nil` is an empty one.
     ///   - mergesErrors: whether standard error goes to ``output``.
     ///   - line: called with each whole line of the output, on a separate thread.

@@ -83,7 +83,7 @@ final class Receivers: Sendable {
                     isStale = true
                 case .ended(let receiver):
                     self.watched.removeValue(forKey: receiver)?.thread.join()
-                    // A receiver that already runs again causes no further event of the folder.
+                    // A receiver that already runs again causes no further event of the folder. The next beat finds it.
                     self.nextBeat = self.nextBeat.map { min($0, MonotonicInstant.now() + Receivers.pause) }
                 case .ask(_, let answer) where self.thread.isStopping: answer(Receivers.stopped)
                 case .ask(let question, let answer): answer(self.answer(question))

@@ -142,7 +142,7 @@ struct RunCommand: ParsableCommand {
         return RunSession(
             profile: profile.name, settings: settings, shutdownGrace: configuration.shutdownGrace, runtime: runtime,
             agent: receiver.agent(runtime: runtime, configuration: identity), receiver: receiver,
-            view: service.view(number, installationID: registration.installationID, receiver.notes),
+            view: service.view(installationID: registration.installationID, receiver.notes),
             status: service.status(
                 number, installationID: registration.installationID,
                 offlineLimit: settings.options.exitWhenOffline?.duration),

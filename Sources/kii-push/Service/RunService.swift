@@ -7,7 +7,7 @@ final class RunService: Sendable {
         case stop(signal: Int32)
         case ask(signal: Int32)
         case ended(Int, (any Error)?)
-        case failed(Int, any Error)
+        case failed(any Error)
         case offline(Int, Duration)
     }
 
@@ -29,10 +29,10 @@ final class RunService: Sendable {
         (self.events, self.continuation) = AsyncStream.makeStream()
     }
 
-    func view(_ number: Int, installationID: String, _ notes: MessageNotes) -> RunView {
+    func view(installationID: String, _ notes: MessageNotes) -> RunView {
         RunView(
             console: self.console, installationID: installationID, notes: notes, journal: self.journal,
-            failed: { [continuation] in continuation.yield(.failed(number, $0)) })
+            failed: { [continuation] in continuation.yield(.failed($0)) })
     }
 
     func status(_ number: Int, installationID: String, offlineLimit: Duration?) -> RunStatus {
@@ -44,8 +44,8 @@ final class RunService: Sendable {
     /// Runs until a signal, a failure or the end of the session.
     ///
     /// - Parameters:
-    ///   - first: session 1.
-    ///   - reload: creates the session with a number from the current files, without starting it.
+    ///   - first: the session with number 1.
+    ///   - reload: makes a session from the current files without starting it. The argument is the session's number.
     /// - Throws: the failure; ``SilentExit`` after a signal; ``CommandFailure`` with exit 69 if offline for too long.
     func run(_ first: RunSession, _ signals: StopSignals, reload: (Int) async throws -> RunSession) async throws {
         let relays = [
@@ -76,7 +76,7 @@ final class RunService: Sendable {
                 }
                 if let error = await self.end(running) { throw error }
                 throw SilentExit.status(.afterStop(signal: signal))
-            case .failed(number, let error):
+            case .failed(let error):
                 // An error of the stop may be only a consequence of this error.
                 _ = await self.end(running)
                 throw error
@@ -90,7 +90,7 @@ final class RunService: Sendable {
                 if let error { throw error }
                 return
             // A reload has ended the session.
-            case .failed, .offline, .ended: continue
+            case .offline, .ended: continue
             case .ask(SIGUSR1): self.tellState(of: running.session)
             case .ask:
                 guard let next = await self.prepare(number + 1, reload) else { continue }

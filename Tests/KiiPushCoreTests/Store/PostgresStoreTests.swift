@@ -193,6 +193,7 @@ import Testing
                 told.withLock { $0 += rows }
             }
         }
+        defer { isOver.withLock { $0 = true } }
         let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = 'test1'"
         func waitForOne(_ what: String) async throws {
             let condition = "(SELECT count(DISTINCT pid) \(what)) = 1"

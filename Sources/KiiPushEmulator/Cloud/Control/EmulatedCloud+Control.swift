@@ -51,7 +51,7 @@ extension EmulatedCloud {
         return .json(200, nil, .object(all: ["installationID": renewed.id, "mqttTopic": renewed.mqttTopic]))
     }
 
-    /// Removes the stored records. The app and its settings stay; ``commit(_:)`` removes the rest.
+    /// Removes the stored records, but not the app and its settings. ``commit(_:)`` removes faults and logged messages.
     func reset(_ call: CloudCall) {
         self.effects.revocations = self.state.installations.values.compactMap { $0.credential?.username }.sorted()
         self.effects.isReset = true
