@@ -111,6 +111,9 @@ import Testing
         #expect(try run("trace", id, "--store", asOperator).exit == 66)
         let status = try run("fleet", "status")
         #expect(status.output.hasPrefix("one: alive, process \(gateway.processID) on "))
+        _ = try await session.control("POST", "faults", ["script": "lose session of any"])
+        let warning = "warning: lamp-1: session lost: "
+        #expect(gateway.error(containing: warning).contains(warning))
         // SIGHUP: the gateway has no files to reload; it reports its state.
         gateway.signal(SIGHUP)
         #expect(gateway.error(containing: "nothing is read again").contains("nothing is read again"))
