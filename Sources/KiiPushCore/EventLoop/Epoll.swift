@@ -101,9 +101,14 @@ extension Epoll {
         self.watches[descriptor] = nil
         if epoll_ctl(self.set.number, EPOLL_CTL_DEL, descriptor, nil) == 0 { return }
         guard let set = Epoll.emptySet() else { return }
+        let former = self.set
         self.set = set
+        guard (try? self.addWaker()) != nil else {
+            // Without the waker, the loop could sleep for ever.
+            self.set = former
+            return
+        }
         // A descriptor that the kernel refuses is not watched. Its owner notices only at the owner's deadline, if any.
-        try? self.addWaker()
         for (descriptor, watch) in self.watches { try? self.add(descriptor, for: watch.interest, isNew: true) }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 import TestTraits
 import Testing
@@ -184,6 +185,37 @@ import Testing
                 #expect(try other.retry(2) == .carriedOut)
             }
             #expect(taken < 2 << 20)
+        }
+    }
+
+    /// An agent ends in the moment in which a client begins to watch. A listener that stayed would count as a reader of
+    /// all messages' events.
+    @Test func noListenerOutlivesItsAgent() async throws {
+        try await self.serve { server, _ in
+            let hub = EventHub()
+            let rounds = 20_000
+            let begun = Atomic(0)
+            let done = Atomic(0)
+            let watching = try OSThread(name: "watching") {
+                for number in 1...rounds {
+                    while begun.load(ordering: .sequentiallyConsistent) < number { sched_yield() }
+                    server.watch(number)
+                    done.store(number, ordering: .sequentiallyConsistent)
+                }
+            }
+            var stayed = 0
+            for number in 1...rounds {
+                server.attach(hub)
+                server.state.withLock { $0.clients[number] = ControlServer.Client() }
+                begun.store(number, ordering: .sequentiallyConsistent)
+                server.detach(hub)
+                while done.load(ordering: .sequentiallyConsistent) < number { sched_yield() }
+                server.forget(number)
+                if hub.hasListeners { stayed += 1 }
+                hub.listener = nil
+            }
+            watching.join()
+            #expect(stayed == 0)
         }
     }
 

@@ -85,16 +85,19 @@ final class ControlServer: Sendable {
                     announcements.values.first ?? folder.announce(self.directory)
             }
         }
-        let isWatched = self.state.withLock { state in
+        // The listener is set and removed under the lock, so that no listener outlives its hub's entry or the last
+        // watcher.
+        self.state.withLock { state in
             state.hubs[ObjectIdentifier(hub)] = hub
-            return state.isWatched
+            if state.isWatched { self.listen(to: hub) }
         }
-        if isWatched { self.listen(to: hub) }
     }
 
     func detach(_ hub: EventHub) {
-        self.state.withLock { $0.hubs[ObjectIdentifier(hub)] = nil }
-        hub.listener = nil
+        self.state.withLock { state in
+            state.hubs[ObjectIdentifier(hub)] = nil
+            hub.listener = nil
+        }
         self.announcements.withLock { $0[ObjectIdentifier(hub)] = nil }
     }
 
@@ -132,10 +135,10 @@ final class ControlServer: Sendable {
         let hubs = self.state.withLock { state in
             guard state.clients[number] != nil else { return [EventHub]() }
             state.clients[number]?.isWatching = true
+            for hub in state.hubs.values { self.listen(to: hub) }
             return Array(state.hubs.values)
         }
         for hub in hubs {
-            self.listen(to: hub)
             // The state may change between reading and sending. The `while` loop then sends the new state, too.
             var told: [UInt8]?
             while let line = hub.connectionEvent.flatMap({ ControlReply.event($0).line }), line != told {
@@ -147,11 +150,11 @@ final class ControlServer: Sendable {
     }
 
     func forget(_ number: Int) {
-        let idle = self.state.withLock { state in
+        self.state.withLock { state in
             state.clients[number] = nil
-            return state.isWatched ? [] : Array(state.hubs.values)
+            guard !state.isWatched else { return }
+            for hub in state.hubs.values { hub.listener = nil }
         }
-        for hub in idle { hub.listener = nil }
     }
 
     func reply(_ reply: ControlReply, to number: Int) {
