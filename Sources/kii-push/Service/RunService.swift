@@ -2,13 +2,16 @@ import Glibc
 import KiiPushCommandLine
 import KiiPushCore
 
+/// Runs the sessions of `kii-push run`, one after another. Each reload begins a new session. Owns the watchdog, the
+/// notifier and the journal, which outlive a session.
 final class RunService: Sendable {
     private enum Event: Sendable {
         case stop(signal: Int32)
-        case ask(signal: Int32)
-        case ended(Int, (any Error)?)
+        case reload
+        case tellState
+        case ended(session: Int, (any Error)?)
         case failed(any Error)
-        case offline(Int, Duration)
+        case offline(session: Int, limit: Duration)
     }
 
     let console: Console
@@ -37,7 +40,7 @@ final class RunService: Sendable {
 
     func status(_ number: Int, installationID: String, offlineLimit: Duration?) -> RunStatus {
         RunStatus(installationID: installationID, notifier: self.notifier, limit: offlineLimit) { [continuation] in
-            continuation.yield(.offline(number, offlineLimit ?? .zero))
+            continuation.yield(.offline(session: number, limit: offlineLimit ?? .zero))
         }
     }
 
@@ -53,7 +56,13 @@ final class RunService: Sendable {
                 if let number = await signals.next() { continuation.yield(.stop(signal: number)) }
             },
             Task { [continuation] in
-                for await number in signals.asks { continuation.yield(.ask(signal: number)) }
+                for await number in signals.asks {
+                    switch number {
+                    case SIGHUP: continuation.yield(.reload)
+                    case SIGUSR1: continuation.yield(.tellState)
+                    default: break
+                    }
+                }
             },
             Task { [watchdog, console] in
                 await watchdog.feed { complaint in
@@ -80,20 +89,21 @@ final class RunService: Sendable {
                 // An error of the stop may be only a consequence of this error.
                 _ = await self.end(running)
                 throw error
-            case .offline(number, let limit):
+            case .offline(session: number, limit: let limit):
                 let text = running.session.status.connection.text
                 // The session's own error, such as a full disk, may be why there was no connection.
                 if let error = await self.end(running) { throw error }
                 throw CommandFailure(.unreachable, "no connection stood for \(limit.text); the last word: \(text)")
-            case .ended(number, let error):
+            case .ended(session: number, let error):
                 self.notifier.stopping()
                 if let error { throw error }
                 return
-            // A reload has ended the session.
+            // From an earlier session, which a reload has ended.
             case .offline, .ended: continue
-            case .ask(SIGUSR1): self.tellState(of: running.session)
-            case .ask:
+            case .tellState: self.tellState(of: running.session)
+            case .reload:
                 guard let next = await self.prepare(number + 1, reload) else { continue }
+                // The error is dropped: unless the reload has removed its cause, the new session meets it again.
                 _ = await self.end(running, isLast: false)
                 number += 1
                 running = self.start(next, number)
@@ -114,7 +124,7 @@ final class RunService: Sendable {
             })
         let task = Task { [continuation] in
             let error = await session.receive(patience: number == 1 ? .zero : .seconds(10))
-            continuation.yield(.ended(number, error))
+            continuation.yield(.ended(session: number, error))
             return error
         }
         return (session, task)
