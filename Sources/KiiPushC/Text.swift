@@ -33,7 +33,7 @@ func required<Value>(
 
 /// Adds a final zero. The caller frees the copy with `free`.
 func duplicate(_ bytes: some Collection<UInt8>) throws(CFailure) -> UnsafeMutablePointer<CChar> {
-    guard let memory = malloc(bytes.count + 1) else { throw .state("there is no memory for what is to be handed out") }
+    guard let memory = malloc(bytes.count + 1) else { throw .state("not enough memory for the result") }
     let buffer = UnsafeMutableRawBufferPointer(start: memory, count: bytes.count + 1)
     buffer.copyBytes(from: bytes)
     buffer[bytes.count] = 0

@@ -37,7 +37,7 @@ import Testing
                 try await service.run(session, signals) { _ in session }
             }
             #expect(failure?.exit == .unreachable)
-            #expect(failure?.message.hasPrefix("no connection stood for 300 ms; ") == true)
+            #expect(failure?.message.hasPrefix("there was no connection for 300 ms; ") == true)
             withExtendedLifetime(other) {}
         }
     }

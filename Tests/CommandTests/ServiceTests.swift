@@ -201,7 +201,7 @@ import Testing
         _ = self.session.stop(SIGTERM)
         let result = run.waitForExit()
         #expect(result.exit == 69)
-        #expect(result.error.contains("no connection stood for 20 s; the last word: offline: "))
+        #expect(result.error.contains("there was no connection for 20 s; last state: offline: "))
         #expect(self.manager.line("STATUS=offline: ") != nil)
         #expect(self.manager.line("STOPPING=") == "1")
     }

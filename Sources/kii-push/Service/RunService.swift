@@ -93,7 +93,7 @@ final class RunService: Sendable {
                 let text = running.session.status.connection.text
                 // The session's own error, such as a full disk, may be why there was no connection.
                 if let error = await self.end(running) { throw error }
-                throw CommandFailure(.unreachable, "no connection stood for \(limit.text); the last word: \(text)")
+                throw CommandFailure(.unreachable, "there was no connection for \(limit.text); last state: \(text)")
             case .ended(session: number, let error):
                 self.notifier.stopping()
                 if let error { throw error }
