@@ -1,7 +1,7 @@
 import Glibc
 
-/// The free space on an inbox's disk, as last measured. The inbox stores messages only while a reserve file exists.
-/// Writes that make room may use the reserve's space.
+/// Measures the free space on an inbox's disk, and keeps a reserve file there. The inbox stores messages only while the
+/// reserve file exists. Writes that make room may use the reserve's space.
 package struct InboxRoom {
     private static let checkInterval: Duration = .seconds(60)
 
@@ -12,6 +12,7 @@ package struct InboxRoom {
     private let freeBytes: (String) -> Int64?
     private var checkedAt: MonotonicInstant
     package private(set) var shares = InboxShares.unlimited
+    /// Whether the last check found a reserve file of at least ``InboxShares/leastReserve`` bytes.
     package private(set) var hasReserve = false
 
     /// Creates the reserve if `makesReserve` is true and the disk has room. `freeBytes` returns the bytes that this
@@ -37,14 +38,14 @@ package struct InboxRoom {
     package mutating func check() {
         self.checkedAt = self.clocks.monotonic()
         let free = self.measure()
-        let (reserved, needed) = (self.reserveBytes, self.shares.reserveBytes)
+        let (reserved, needed) = (self.reserveFileBytes, self.shares.reserveBytes)
         // The reserve is created or enlarged only if twice the log's limit stays free. A reserve of more than twice the
         // needed size shrinks.
         let canGrow = reserved < needed && free + reserved >= needed + 2 * self.shares.logBytes
         if canGrow || reserved > 2 * needed {
             self.allocateReserve(needed)
         }
-        let standing = self.reserveBytes
+        let standing = self.reserveFileBytes
         self.hasReserve = standing >= InboxShares.leastReserve
         if self.hasReserve { self.shares.limitLog(toReserve: standing) }
     }
@@ -59,7 +60,7 @@ package struct InboxRoom {
     }
 
     /// The length, not the blocks: file systems that store no zeros, such as ZFS, report no blocks.
-    private var reserveBytes: Int64 { InboxRoom.status(of: self.reserve).map { Int64($0.st_size) } ?? 0 }
+    private var reserveFileBytes: Int64 { InboxRoom.status(of: self.reserve).map { Int64($0.st_size) } ?? 0 }
 
     private func allocateReserve(_ bytes: Int64) {
         _ = unlink(self.reserve)
@@ -90,35 +91,4 @@ package struct InboxRoom {
         let (bytes, overflow) = UInt64(blocks).multipliedReportingOverflow(by: UInt64(disk.f_frsize))
         return overflow ? nil : Int64(clamping: min(bytes, UInt64(Int64.max / 2)))
     }
-}
-
-/// Limits for the parts of an inbox, as shares of the disk's free space plus the inbox's own files. A row may occupy
-/// twice its counted bytes in the file.
-package struct InboxShares: Sendable, Hashable {
-    package static let leastRoom: Int64 = 2 << 20
-    private static let leastLog: Int64 = 64 << 10
-    // SQLite's default for the length of a log: 1,000 pages of 4 KiB.
-    private static let mostLog: Int64 = 1000 * 4096
-    // Enough for the largest message, its log, and the log of a few small transactions.
-    static let leastReserve: Int64 = 512 << 10
-
-    package private(set) var logBytes: Int64
-    /// Room to write the log and one transaction into the inbox, and for a new log, in which transactions remove rows.
-    package var reserveBytes: Int64 { max(3 * self.logBytes, InboxShares.leastReserve) }
-    /// The most bytes that one transaction should write; `nil`: no limit.
-    package var transactionBytes: Int64? { self.logBytes < InboxShares.mostLog ? self.logBytes / 2 : nil }
-    package let doneBytes: Int64
-    package let waitingBytes: Int64
-    package let deadBytes: Int64
-
-    package init(of room: Int64) {
-        self.logBytes = (room / 16).held(to: InboxShares.leastLog...InboxShares.mostLog)
-        (self.doneBytes, self.waitingBytes, self.deadBytes) = (room / 8, room / 4, room / 8)
-    }
-
-    mutating func limitLog(toReserve bytes: Int64) { self.logBytes = min(self.logBytes, bytes / 3) }
-
-    package static let mostInScarcity: Int64 = InboxShares.mostLog / 2
-    /// For a disk whose free space is unknown or does not matter.
-    package static let unlimited = InboxShares(of: .max)
 }
