@@ -15,13 +15,16 @@ final class Receivers: Sendable {
 
     private static let stopped =
         KiiFailure(503, "RESOURCE_TEMPORARILY_UNAVAILABLE", "The emulator is about to end.").response
+    /// The time limit for connecting to a receiver's control socket, and for each later send.
     static let patience = Duration.milliseconds(100)
+    /// The interval at which the thread reads the folder without an event of the folder, and wakes the log's readers.
     private static let beat = Duration.seconds(15)
     /// The pause before the search for a receiver that ended. Without it, a receiver that ends every connection would
     /// keep the thread busy.
     private static let pause = Duration.seconds(1)
 
     private let thread = PollThread<Message>(name: "kii-receivers")
+    /// `nil` until a reader follows the log. Before that, the log drops all entries, so nothing is joined.
     private let verdicts = Locked<VerdictJoin?>(nil)
 
     init(in folder: ReceiverFolder?, log: ActivityLog) throws(EmulatorError) {
@@ -74,6 +77,8 @@ final class Receivers: Sendable {
             if let beat = self.nextBeat, beat <= .now() {
                 self.nextBeat = .now() + Receivers.beat
                 isStale = true
+                // Each woken `EventStream` sends a ping. libmicrohttpd notices a closed connection only by sending, and
+                // HTTP proxies close silent connections.
                 self.log.wakeReaders()
             }
             for message in messages {
