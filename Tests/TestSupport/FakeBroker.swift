@@ -134,9 +134,9 @@ package final class FakeConnection: Sendable {
     ///
     /// - Returns: the answer that opens the WebSocket.
     package func receiveUpgrade() throws -> [UInt8] {
-        var invitation = WebSocketInvitation()
+        var handshake = WebSocketServerHandshake()
         while true {
-            switch try self.readSome().withUnsafeBytes({ invitation.read($0) }) {
+            switch try self.readSome().withUnsafeBytes({ handshake.read($0) }) {
             case nil: continue
             case .refused(let answer): throw TestFailure(String(decoding: answer, as: UTF8.self))
             case .opened(let answer, _):

@@ -37,7 +37,7 @@ final class StreamSet {
         guard case .webSocket(let host, let port, let usesTLS) = target else {
             return self.open(target, sendTimeout: sendTimeout, isInspected: isInspected, delegate: delegate)
         }
-        let upgrade = WebSocketUpgrade(
+        let upgrade = WebSocketClientHandshake(
             host: host, port: port, usesTLS: usesTLS, key: (0..<16).map { _ in .random(in: .min ... .max) },
             fields: [HTTPField("User-Agent", self.configuration.userAgent)])
         let stream = WebSocketStream(

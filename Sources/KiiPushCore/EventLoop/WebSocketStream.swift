@@ -6,14 +6,14 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
     /// `nil` once either side has closed the WebSocket.
     private var carrier: SocketStream?
     /// `nil` once the WebSocket is open.
-    private var upgrade: WebSocketUpgrade?
+    private var upgrade: WebSocketClientHandshake?
     private var decoder = WebSocketDecoder(role: .client)
     private var waiting: [UInt8] = []
     private let timers: TimerHeap
     private let timeout: Duration
     private var timer: TimerID?
 
-    init(_ upgrade: WebSocketUpgrade, delegate: any ByteStreamDelegate, timers: TimerHeap, timeout: Duration) {
+    init(_ upgrade: WebSocketClientHandshake, delegate: any ByteStreamDelegate, timers: TimerHeap, timeout: Duration) {
         self.upgrade = upgrade
         self.delegate = delegate
         self.timers = timers

@@ -82,7 +82,8 @@ final class ProxyLink {
     func endPatience(_ rules: ProxyRules) {
         guard let end = self.patienceEnd, end <= .now() else { return }
         let patience = ProxyWebSocket.patience.components.seconds
-        self.refuse(WebSocketInvitation.answer(408, "No request for a WebSocket came within \(patience) s."), rules)
+        self.refuse(
+            WebSocketServerHandshake.answer(408, "No request for a WebSocket came within \(patience) s."), rules)
     }
 
     private func takeOff(_ bytes: [UInt8], _ rules: inout ProxyRules) -> Bool {
@@ -96,7 +97,7 @@ final class ProxyLink {
             return true
         case .opened(let answer, let taken):
             guard self.connect() else {
-                self.refuse(WebSocketInvitation.answer(503, "The broker takes no connections; try again."), rules)
+                self.refuse(WebSocketServerHandshake.answer(503, "The broker takes no connections; try again."), rules)
                 return true
             }
             self.patienceEnd = nil

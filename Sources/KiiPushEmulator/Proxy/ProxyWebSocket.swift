@@ -4,16 +4,16 @@ struct ProxyWebSocket {
     /// The time limit for the TLS handshake and the request together.
     static let patience = Duration.seconds(10)
 
-    private var invitation: WebSocketInvitation? = WebSocketInvitation()
+    private var handshake: WebSocketServerHandshake? = WebSocketServerHandshake()
     private var decoder = WebSocketDecoder(role: .server)
     private var hasClosed = false
 
-    var isAwaited: Bool { self.invitation != nil }
+    var isAwaited: Bool { self.handshake != nil }
 
     /// Returns `nil` while the request is incomplete, and after the request.
-    mutating func readRequest(_ bytes: [UInt8]) -> WebSocketInvitation.Outcome? {
-        let outcome = bytes.withUnsafeBytes { self.invitation?.read($0) }
-        if case .opened = outcome { self.invitation = nil }
+    mutating func readRequest(_ bytes: [UInt8]) -> WebSocketServerHandshake.Outcome? {
+        let outcome = bytes.withUnsafeBytes { self.handshake?.read($0) }
+        if case .opened = outcome { self.handshake = nil }
         return outcome
     }
 

@@ -35,7 +35,7 @@ enum WebSocketFuzzing {
     private static func outcome(_ pieces: [ArraySlice<UInt8>], _ role: WebSocketRole, _ hasHandshake: Bool) -> Outcome {
         var outcome = Outcome()
         var upgrade = hasHandshake && role == .client ? Self.upgrade : nil
-        var invitation = hasHandshake && role == .server ? WebSocketInvitation() : nil
+        var serverHandshake = hasHandshake && role == .server ? WebSocketServerHandshake() : nil
         var decoder = WebSocketDecoder(role: role)
         for piece in pieces {
             var piece = Array(piece)
@@ -50,14 +50,14 @@ enum WebSocketFuzzing {
                 outcome.refusal = error.detail
                 return outcome
             }
-            if invitation != nil {
-                switch piece.withUnsafeBytes({ invitation?.read($0) }) ?? nil {
+            if serverHandshake != nil {
+                switch piece.withUnsafeBytes({ serverHandshake?.read($0) }) ?? nil {
                 case nil: continue
                 case .refused(let answer):
                     outcome.refusal = String(decoding: answer, as: UTF8.self)
                     return outcome
                 case .opened(_, let taken):
-                    invitation = nil
+                    serverHandshake = nil
                     piece.removeFirst(taken)
                 }
             }
@@ -70,7 +70,7 @@ enum WebSocketFuzzing {
         return outcome
     }
 
-    private static var upgrade: WebSocketUpgrade {
-        WebSocketUpgrade(host: "h", port: 1, usesTLS: false, key: Array("the sample nonce".utf8))
+    private static var upgrade: WebSocketClientHandshake {
+        WebSocketClientHandshake(host: "h", port: 1, usesTLS: false, key: Array("the sample nonce".utf8))
     }
 }

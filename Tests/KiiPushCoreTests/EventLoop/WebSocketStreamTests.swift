@@ -13,11 +13,11 @@ import Testing
     }
 
     private static func accept(_ connection: LoopbackConnection) -> Bool {
-        var invitation = WebSocketInvitation()
+        var handshake = WebSocketServerHandshake()
         while true {
             let bytes = connection.read()
             guard !bytes.isEmpty else { return false }
-            if case .opened(let answer, _) = bytes.withUnsafeBytes({ invitation.read($0) }) {
+            if case .opened(let answer, _) = bytes.withUnsafeBytes({ handshake.read($0) }) {
                 return connection.write(answer)
             }
         }

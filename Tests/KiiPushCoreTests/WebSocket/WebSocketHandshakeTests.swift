@@ -7,9 +7,10 @@ import Testing
     static let key = Array("the sample nonce".utf8)
     static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 
-    static func upgrade(host: String = "push.example", port: UInt16 = 12470, usesTLS: Bool = false) -> WebSocketUpgrade
-    {
-        WebSocketUpgrade(host: host, port: port, usesTLS: usesTLS, key: Self.key)
+    static func upgrade(
+        host: String = "push.example", port: UInt16 = 12470, usesTLS: Bool = false
+    ) -> WebSocketClientHandshake {
+        WebSocketClientHandshake(host: host, port: port, usesTLS: usesTLS, key: Self.key)
     }
 
     /// The error for an answer that arrives in two pieces; `nil` if the answer is incomplete or opens the WebSocket.
@@ -24,7 +25,7 @@ import Testing
         }
     }
 
-    static func read(_ bytes: [UInt8], _ upgrade: inout WebSocketUpgrade) throws(TransportError) -> Int? {
+    static func read(_ bytes: [UInt8], _ upgrade: inout WebSocketClientHandshake) throws(TransportError) -> Int? {
         let read = { (bytes: UnsafeRawBufferPointer) throws(TransportError) -> Int? in try upgrade.read(bytes) }
         return try bytes.span.bytes.withUnsafeBytes(read)
     }
@@ -122,9 +123,9 @@ import Testing
     @Test func aServerOpensAndAnswersWithTheStandardsAccept() throws {
         let request = Self.upgrade().request + [0x82, 0x80, 0, 0, 0, 0]
         for cut in 0..<request.count {
-            var invitation = WebSocketInvitation()
+            var handshake = WebSocketServerHandshake()
             let pieces = [Array(request[..<cut]), Array(request[cut...])]
-            let outcomes = pieces.map { piece in piece.withUnsafeBytes { invitation.read($0) } }
+            let outcomes = pieces.map { piece in piece.withUnsafeBytes { handshake.read($0) } }
             let outcome = try #require(outcomes[0] ?? outcomes[1])
             guard case .opened(let answer, let taken) = outcome else {
                 Issue.record("refused, cut at \(cut)")
@@ -149,8 +150,8 @@ import Testing
         let request = String(decoding: Self.upgrade().request, as: UTF8.self)
         let parts = request.split(separator: part, maxSplits: 1, omittingEmptySubsequences: false)
         let bytes = Array((parts[0] + other + parts[1]).utf8)
-        var invitation = WebSocketInvitation()
-        guard case .refused(let answer) = bytes.withUnsafeBytes({ invitation.read($0) }) else {
+        var handshake = WebSocketServerHandshake()
+        guard case .refused(let answer) = bytes.withUnsafeBytes({ handshake.read($0) }) else {
             Issue.record("not refused")
             return
         }

@@ -1,5 +1,5 @@
 /// The client's half of the opening handshake (RFC 6455 section 4.1).
-package struct WebSocketUpgrade: Sendable {
+package struct WebSocketClientHandshake: Sendable {
     /// The path of MQTT over WebSocket on Kii's brokers and most others.
     package static let path = "/mqtt"
 
@@ -21,7 +21,7 @@ package struct WebSocketUpgrade: Sendable {
                 HTTPField("Sec-WebSocket-Version", "13"),
                 HTTPField("Sec-WebSocket-Protocol", WebSocketWords.subprotocol),
             ] + fields
-        let lines = ["GET \(WebSocketUpgrade.path) HTTP/1.1"] + all.map { "\($0.name): \($0.value)" }
+        let lines = ["GET \(WebSocketClientHandshake.path) HTTP/1.1"] + all.map { "\($0.name): \($0.value)" }
         self.request = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
         self.accept = WebSocketWords.accept(key)
     }

@@ -1,5 +1,5 @@
 /// The server's half of the opening handshake (RFC 6455 section 4.2).
-package struct WebSocketInvitation: Sendable {
+package struct WebSocketServerHandshake: Sendable {
     package enum Outcome: Sendable, Hashable {
         /// Send `answer`; the WebSocket is then open. The request ends after `taken` bytes of the last input; frames
         /// follow.
@@ -22,8 +22,8 @@ package struct WebSocketInvitation: Sendable {
         let words = self.head.startLine
         guard words.count == 3, words[2] == "HTTP/1.1" else { return Self.refusal(400, "This is not HTTP/1.1.") }
         guard words[0] == "GET" else { return Self.refusal(405, "A WebSocket begins with GET.") }
-        guard words[1].prefix(while: { $0 != "?" }) == WebSocketUpgrade.path else {
-            return Self.refusal(404, "MQTT over WebSocket is at \(WebSocketUpgrade.path).")
+        guard words[1].prefix(while: { $0 != "?" }) == WebSocketClientHandshake.path else {
+            return Self.refusal(404, "MQTT over WebSocket is at \(WebSocketClientHandshake.path).")
         }
         let fields = self.head.fields()
         guard fields.list("Host").count == 1 else { return Self.refusal(400, "The request has to name one Host.") }
