@@ -90,7 +90,7 @@ import Testing
 
     @Test func noTopicStandsBeforeACommand() throws {
         #expect(try self.tool("help", "config").output == self.tool("config", "--help").output)
-        for command in CommandDescription(KiiPushCommand.self).withAllBelow {
+        for command in CommandDescription(KiiPushCommand.self).selfAndDescendants {
             let page = try HelpPage(Array(command.words.dropFirst()), of: CommandDescription(KiiPushCommand.self))
             guard case .command(let found) = page else {
                 Issue.record("a topic stands before \(command.path)")
@@ -116,7 +116,7 @@ import Testing
         let result = try self.tool("help", "--tree")
         #expect(result.exit == 0)
         let lines = result.output.split(separator: "\n").map(String.init)
-        let all = CommandDescription(KiiPushCommand.self).withAllBelow
+        let all = CommandDescription(KiiPushCommand.self).selfAndDescendants
         #expect(lines.count == all.count)
         for (line, command) in zip(lines, all) {
             let indent = String(repeating: "  ", count: command.words.count - 1)

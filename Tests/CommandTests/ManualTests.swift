@@ -39,7 +39,7 @@ import Testing
         let common = try self.part(".SH \"COMMON OPTIONS\"")
         let ofTopic = try self.part(".SS \"kii-push send topic ")
         let ofListen = try self.part(".SS \"kii-push listen\"")
-        for command in CommandDescription(KiiPushCommand.self).withAllBelow where !command.isGroup {
+        for command in CommandDescription(KiiPushCommand.self).selfAndDescendants where !command.isGroup {
             let own = try self.part(".SS \"\(command.path)")
             for option in command.options {
                 let label = "\n" + option.names.map { "\\fB\($0)\\fR" }.joined(separator: ", ")
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func thePageNamesNothingThatIsNotThere() throws {
-        let all = CommandDescription(KiiPushCommand.self).withAllBelow
+        let all = CommandDescription(KiiPushCommand.self).selfAndDescendants
         let names = Set(all.flatMap { $0.options.flatMap(\.names) })
         for match in self.page.matches(of: /\n\\fB(-[^\n]*)/) {
             for name in match.output.1.matches(of: /(--?[A-Za-z-]+)/) {

@@ -21,17 +21,19 @@ package struct CommandDescription {
             + (self.configuration.version == nil ? [] : [version])
     }
 
-    var withHiddenSubcommands: [CommandDescription] {
+    /// Contains the hidden subcommands too, which the parser accepts.
+    var allSubcommands: [CommandDescription] {
         self.configuration.subcommands.map { CommandDescription($0, below: self.words, topics: self.topics) }
     }
 
-    package var subcommands: [CommandDescription] { self.withHiddenSubcommands.filter { !$0.configuration.isHidden } }
+    package var subcommands: [CommandDescription] { self.allSubcommands.filter { !$0.configuration.isHidden } }
     package var name: String { self.configuration.commandName }
     package var path: String { self.words.joined(separator: " ") }
     var isGroup: Bool { !self.subcommands.isEmpty }
     package var options: [ArgumentDefinition] { self.arguments.filter { !$0.isPositional } }
     var positionals: [ArgumentDefinition] { self.arguments.filter(\.isPositional) }
-    package var withAllBelow: [CommandDescription] { [self] + self.subcommands.flatMap(\.withAllBelow) }
+    /// Without hidden commands.
+    package var selfAndDescendants: [CommandDescription] { [self] + self.subcommands.flatMap(\.selfAndDescendants) }
 
     package var usage: String {
         guard !self.isGroup else { return "\(self.path) COMMAND" }

@@ -58,7 +58,7 @@ struct CommandLineParser {
         var command = tool
         var rest = words
         while let word = rest.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
-            guard let next = command.withHiddenSubcommands.first(where: { $0.names.contains(word) }) else {
+            guard let next = command.allSubcommands.first(where: { $0.names.contains(word) }) else {
                 throw Self.unknownCommand(word, below: command)
             }
             command = next

@@ -31,7 +31,7 @@ struct HelpCommand: ParsableCommand {
 
 extension CommandDescription {
     fileprivate var tree: String {
-        let rows = self.withAllBelow.map { command in
+        let rows = self.selfAndDescendants.map { command in
             let indent = String(repeating: "  ", count: command.words.count - self.words.count)
             return (indent + command.name, command.configuration.abstract)
         }
