@@ -28,6 +28,7 @@ final class LaunchStore: Store {
     var openMessages: [Int64] { self.entries.keys.sorted() }
 
     func commit(_ turn: Turn, completion: @escaping StoreCompletion<TurnOutcome>) {
+        // `turn.arrivals` is empty: only a connection to a broker adds arrivals, and this process has none.
         for change in turn.changes { self.apply(change) }
         var outcome = TurnOutcome()
         outcome.answers = turn.claims.map(self.answer)

@@ -2,6 +2,7 @@ import CKiiPush
 import Glibc
 import KiiPushCore
 
+/// A failure with the members of `kii_push_error`.
 struct CFailure: Error {
     let code: kii_push_code
     let text: String

@@ -2,6 +2,7 @@ import CKiiPush
 import KiiPushCore
 import Synchronization
 
+/// Passes messages and commands to the program's C function, and events to its observers.
 final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
     /// A C function of the program, with its context.
     // Unchecked Sendable. Proof: both members are constants, and a C function has no state of its own. The library
@@ -22,6 +23,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
         self.handler = Bound(function: handler, context: context)
     }
 
+    /// - Returns: whether it is the first observer.
     func add(_ observer: kii_push_observer, _ context: UnsafeMutableRawPointer?) -> Bool {
         let bound = Bound(function: observer, context: context)
         return self.observers.withLock { observers in

@@ -25,8 +25,10 @@ package struct Console: Sendable {
         try StandardStream.output.write(text + "\n")
     }
 
+    /// Writes a line of data for people. Writes nothing with `--quiet` or `--json`.
     package func result(_ text: String) throws { if !self.quiet { try self.line(text) } }
 
+    /// Writes a line of JSON, even with `--quiet`. Writes nothing without `--json`.
     package func object(_ type: String, _ members: [(String, JSONValue)]) throws {
         try self.object(type) { $0.add(members) }
     }
@@ -59,6 +61,7 @@ package struct Console: Sendable {
     /// Writes to standard error with `--verbose` alone.
     package func detail(_ text: String) { if self.verbose { self.error(self.statusStyle(text, .dim)) } }
 
+    /// Writes to standard error, even with `--quiet` or `--json`.
     package func warning(_ text: String) { self.error("\(self.statusStyle("warning:", .yellow)) \(text)") }
 
     private func error(_ text: String) {

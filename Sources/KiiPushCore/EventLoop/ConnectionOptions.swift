@@ -1,6 +1,7 @@
 import CCurl
 import Glibc
 
+/// The libcurl options of all connections of an event loop: TLS, proxy, user agent and the time limit for connecting.
 struct ConnectionOptions {
     private let tls: TLSConfiguration
     private let proxy: ProxyAddress?
@@ -67,6 +68,7 @@ struct ConnectionOptions {
 
     var usesProxy: Bool { self.proxy != nil }
 
+    /// - Parameter isLocal: whether the connection is to a Unix socket, and so uses no proxy.
     func apply(to easy: CurlEasy, isLocal: Bool = false) throws(TransportError) {
         try easy.setMilliseconds(CURLOPT_CONNECTTIMEOUT_MS, self.connectTimeout)
         // RFC 8996 forbids TLS 1.0 and 1.1. This setting overrides a file that OPENSSL_CONF names.
@@ -90,11 +92,11 @@ struct ConnectionOptions {
             try easy.set(CURLOPT_KEYPASSWD, "")
         }
         try easy.set(CURLOPT_USERAGENT, self.userAgent)
+        // The empty strings stop libcurl from reading the proxy, and the exceptions to it, from the environment.
         if let proxy = self.proxy, !isLocal {
             try proxy.apply(to: easy)
             try easy.set(CURLOPT_NOPROXY, "")
         } else {
-            // An empty string stops libcurl from reading the proxy from the environment.
             try easy.set(CURLOPT_PROXY, "")
         }
     }

@@ -25,6 +25,8 @@ package final class FileLock: Sendable {
 
     package func release() { flock(self.file.number, LOCK_UN) }
 
+    /// The process ID in the file; `nil` if the file has none or cannot be read. The ID is stale if nobody holds the
+    /// lock, or if only a child of that process does.
     package static func holder(of path: String) -> Int? {
         guard let bytes = try? PrivateFile.read(path) else { return nil }
         return Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))

@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// The emulator's own connection to its broker.
+/// A connection of the emulator to its broker. The client ID is the emulator's own or, for a fault, that of a client.
 final class BrokerConnection {
     private let socket: FileDescriptor
     private var decoder = FrameDecoder()
