@@ -26,19 +26,19 @@ extension EmulatedCloud {
 
     func setUserDisabled(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var user = try self.user(call)
-        user.isDisabled = try self.isDisabled(call)
+        user.isDisabled = try self.disabledMember(of: call)
         self.state.save(user)
         return .json(200, nil, .object(all: ["userID": user.id, "disabled": user.isDisabled]))
     }
 
     func setThingDisabled(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.thing(call)
-        thing.isDisabled = try self.isDisabled(call)
+        thing.isDisabled = try self.disabledMember(of: call)
         self.state.save(thing)
         return .json(200, nil, .object(all: ["thingID": thing.id, "disabled": thing.isDisabled]))
     }
 
-    private func isDisabled(_ call: CloudCall) throws(KiiFailure) -> Bool {
+    private func disabledMember(of call: CloudCall) throws(KiiFailure) -> Bool {
         let body = try ControlBody(call, members: ["disabled"])
         guard let isDisabled = body["disabled"] else { throw body.failure(.missing, at: "disabled") }
         return try isDisabled.flag()
