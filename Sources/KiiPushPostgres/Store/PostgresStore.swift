@@ -151,25 +151,31 @@ package final class PostgresStore: Store {
             // A statement of its own: `succeed` needs the turn as the answer has left it.
             let outcome = turn.outcome(rows, of: self)
             self.succeed(turn, outcome)
-        // The first `refused` case sends the turn again without the handlers' answers that the database refused. The
-        // second sends the turn again, with redeliveries that differ from their stored rows as new messages.
-        case .refused(let error, let places, let step)
-        where turn.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()):
-            self.send(turn)
-        case .refused(let error, let places, _) where error.sqlState == PostgresStatements.rowMismatch:
-            turn.reject(repetitions: places)
-            self.send(turn)
-        case .refused(let error, let keys, _) where error.sqlState == PostgresStatements.ofAnother:
-            let others = Set(keys.map { Int64($0) })
-            self.forget(others)
-            // The database refused results for another gateway's messages. Sends the turn again without these results.
-            let lost = InboxError(.fenced, step: error.step, sqlState: error.sqlState)
-            if turn.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, lost) }
-        case .refused(let error, _, _) where error.isFinal: self.giveUp(turn, error)
-        case .refused(let error, _, _): self.fail(turn, error)
+        case .refused(let error, let places, let step): self.refused(turn, error, places: places, step: step)
         // The result is known after the reconnection: ``resume(_:)``.
         case .unknown: self.underWay = turn
         }
+    }
+
+    /// Sends a refused turn again if it can do without the refused part. Otherwise the turn fails.
+    private func refused(_ turn: consuming PostgresTurn, _ error: InboxError, places: [Int], step: Int) {
+        // A handler's statement can raise any SQLSTATE, even this schema's, so the refused step decides first.
+        if turn.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()) {
+            return self.send(turn)
+        }
+        // A redelivery that differs from its stored row is a new message.
+        if error.sqlState == PostgresStatements.rowMismatch {
+            turn.reject(repetitions: places)
+            return self.send(turn)
+        }
+        // The results belong to installations that another gateway now serves, so the turn goes without these results.
+        if error.sqlState == PostgresStatements.ofAnother {
+            let others = Set(places.map { Int64($0) })
+            self.forget(others)
+            if turn.dropChanges(of: others) { return self.send(turn) }
+            return self.giveUp(turn, InboxError(.fenced, step: error.step, sqlState: error.sqlState))
+        }
+        if error.isFinal { self.giveUp(turn, error) } else { self.fail(turn, error) }
     }
 
     private func succeed(_ turn: PostgresTurn, _ outcome: consuming TurnOutcome) {
