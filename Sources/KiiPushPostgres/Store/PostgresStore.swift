@@ -7,25 +7,12 @@ package import KiiPushCore
 /// For use on the loop's thread, which only ``settle()`` and ``close()`` block. A ``Turn`` is one transaction, whose
 /// answer arrives later. If the connection breaks, the store asks the database whether the turn was committed.
 package final class PostgresStore: Store {
-    private enum ConnectionState {
-        case connected(PostgresConnection)
-        case away(InboxError)
-        case ended
-    }
-
-    /// A weak reference, so that the thread that connects does not keep the store alive.
-    private final class WeakReference {
-        weak var store: PostgresStore?
-
-        init(_ store: PostgresStore) { self.store = store }
-    }
-
     let configuration: PostgresConfiguration
     let loop: EventLoop
-    private(set) var gateway: PostgresSession.Gateway
-    private var state: ConnectionState
-    private lazy var weakSelf = LoopIsolated(confining: WeakReference(self), to: self.loop)
-    private var underWay: PostgresTurn?
+    var gateway: PostgresSession.Gateway
+    var state: ConnectionState
+    lazy var weakSelf = LoopIsolated(confining: WeakReference(self), to: self.loop)
+    var underWay: PostgresTurn?
     private(set) var turnNumber: Int64
     var numbers = MessageNumbers()
     var dead: InboxCounts.Tally
@@ -44,9 +31,8 @@ package final class PostgresStore: Store {
     private var prunedPart: Int64 = 0
     /// Whether the next turn continues to remove old rows.
     private var isCatchingUp = false
-    private var isMoved = false
+    var isMoved = false
 
-    private static let pause: Duration = .seconds(1)
     private static let upkeepInterval: Duration = .seconds(10)
     private static let lastWait: Duration = .seconds(3)
 
@@ -178,7 +164,7 @@ package final class PostgresStore: Store {
         if error.isFinal { self.giveUp(turn, error) } else { self.fail(turn, error) }
     }
 
-    private func succeed(_ turn: PostgresTurn, _ outcome: consuming TurnOutcome) {
+    func succeed(_ turn: PostgresTurn, _ outcome: consuming TurnOutcome) {
         self.gateway.turn = self.turnNumber
         self.gateway.messages += Int64(turn.additionCount)
         if let block = turn.block { self.numbers.add(block: block) }
@@ -207,7 +193,7 @@ package final class PostgresStore: Store {
         self.fail(turn, error)
     }
 
-    private func fail(_ turn: PostgresTurn, _ error: InboxError) {
+    func fail(_ turn: PostgresTurn, _ error: InboxError) {
         // The gateway may have lost some installations meanwhile.
         self.proofs.merge(turn.proofs.filter { self.installations.knows($0.key) }) { newer, _ in newer }
         if let part = turn.pruned { self.plan(upkeepAfter: part) }
@@ -255,81 +241,6 @@ package final class PostgresStore: Store {
 
     func unprovenAfter(_ installation: Int64) -> Int64? {
         self.proofs[installation] ?? self.underWay?.proofs[installation]
-    }
-
-    // MARK: - The connection
-
-    var connection: PostgresConnection? { if case .connected(let connection) = self.state { connection } else { nil } }
-
-    var reasonAway: InboxError {
-        if case .away(let error) = self.state { error } else { .away("using a database that was let go of") }
-    }
-
-    private func connection(of session: PostgresSession) throws(InboxError) -> PostgresConnection {
-        try session.connection(on: self.loop) { [weak self] error in self?.broke(error) }
-    }
-
-    private func broke(_ error: InboxError) {
-        guard case .connected = self.state else { return }
-        self.state = .away(error)
-        self.connect()
-    }
-
-    private func connect() {
-        // A new session number, because statements of an earlier attempt may still reach the server.
-        self.gateway.session += 1
-        let (configuration, gateway, loop, weakSelf) = (self.configuration, self.gateway, self.loop, self.weakSelf)
-        let thread = try? OSThread(name: "kii-postgres") {
-            let session = Result { () throws(InboxError) in
-                try PostgresSession(configuration, resuming: gateway)
-            }
-            loop.submit { weakSelf.value.store?.resume(session) }
-        }
-        guard let thread else { return self.connectLater() }
-        thread.detach()
-    }
-
-    private func connectLater() {
-        self.loop.schedule(at: self.loop.now + PostgresStore.pause) { [weak self] in
-            if let self, case .away = self.state { self.connect() }
-        }
-    }
-
-    /// Continues with a new session, which tells whether the unanswered turn was committed.
-    private func resume(_ opened: Result<PostgresSession, InboxError>) {
-        guard case .away = self.state else { return }
-        do throws(InboxError) {
-            let session = try opened.get()
-            self.state = .connected(try self.connection(of: session))
-            self.dead = session.dead
-            self.isMoved = true
-            self.installations.refresh(session.pendingBytes)
-            guard let turn = self.underWay.take() else { return }
-            guard session.lastTurn == self.turnNumber else { return self.fail(turn, .away("committing")) }
-            self.unclaim(turn)
-        } catch {
-            self.state = .away(error)
-            // Final: another process has taken over, or the database's older contents could give out used numbers.
-            guard error.isFinal else { return self.connectLater() }
-            if let turn = self.underWay.take() { self.fail(turn, error) }
-        }
-    }
-
-    private func unclaim(_ turn: PostgresTurn) {
-        guard turn.takesInHand else { return self.succeed(turn, turn.outcomeWithoutAnswers()) }
-        self.underWay = turn
-        self.write([(PostgresStatements.unclaim, .init(self.gateway.id, self.turnNumber))]) { answer in
-            switch answer {
-            case .success:
-                guard let turn = self.underWay.take() else { return }
-                self.succeed(turn, turn.outcomeWithoutAnswers())
-            case .failure(let error):
-                guard let connection = self.connection else { return }
-                self.state = .away(error)
-                connection.breaks(error)
-                self.connectLater()
-            }
-        }
     }
 
     // MARK: - Lost shards
