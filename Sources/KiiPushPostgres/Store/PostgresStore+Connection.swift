@@ -16,6 +16,7 @@ extension PostgresStore {
         init(_ store: PostgresStore) { self.store = store }
     }
 
+    /// The pause between a failed attempt to connect and the next attempt.
     private static let pause: Duration = .seconds(1)
 
     var connection: PostgresConnection? { if case .connected(let connection) = self.state { connection } else { nil } }
@@ -74,6 +75,8 @@ extension PostgresStore {
         }
     }
 
+    /// Makes the rows that the committed turn took in hand wait again: the answer with their contents was lost with the
+    /// connection. Then reports the turn as written.
     private func unclaim(_ turn: PostgresTurn) {
         guard turn.takesInHand else { return self.succeed(turn, turn.outcomeWithoutAnswers()) }
         self.underWay = turn

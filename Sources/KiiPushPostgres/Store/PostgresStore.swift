@@ -17,23 +17,37 @@ package final class PostgresStore: Store {
     var numbers = MessageNumbers()
     var dead: InboxCounts.Tally
     var installations = KnownInstallations()
+
     /// As ``PostgresTurn/proofs``, for the next turn.
     private var proofs: [Int64: Int64] = [:]
+
     var questions = Fifo<Question>()
     var isAsking = false
     var acknowledgements = AcknowledgementTimes()
     package internal(set) var backlogRevision = 0
     var whenClosed: (() -> Void)?
+
+    /// The revisions of this gateway's shards, by shard, as of the last renewal. A released shard leaves at once.
     var shards: [Int64: Int64] = [:]
+
     var clock: DatabaseClock
+
+    /// The dead letters that the last removal left; none before the first removal.
     private var trimmed = InboxCounts.Tally(rows: 0, bytes: 0)
+
     private var upkeepAt: MonotonicInstant
     private var prunedPart: Int64 = 0
+
     /// Whether the next turn continues to remove old rows.
     private var isCatchingUp = false
+
+    /// Whether the store has connected again since the last outcome. Other processes may have changed rows meanwhile, so
+    /// the next outcome makes the scheduler read the sources again.
     var isMoved = false
 
     private static let upkeepInterval: Duration = .seconds(10)
+
+    /// The longest time that ``settle()`` waits for answers.
     private static let lastWait: Duration = .seconds(3)
 
     package init(_ session: PostgresSession, _ configuration: PostgresConfiguration, on loop: EventLoop)
@@ -60,10 +74,12 @@ package final class PostgresStore: Store {
     }
 
     package func proven(installation: Int64, through sequence: Int64) { self.proofs[installation] = sequence }
+
     /// Rows of the turn under way count as well: the link does not know their numbers yet.
     package func doubt(installation: Int64, through sequence: Int64) {
         self.proofs[installation] = self.underWay == nil ? sequence : max(sequence, self.numbers.last)
     }
+
     package func acknowledged(_ sequence: Int64, at now: Timestamp) {
         self.acknowledgements.note(sequence, at: now + .milliseconds(self.clock.lead))
     }
@@ -186,6 +202,7 @@ package final class PostgresStore: Store {
         self.upkeepAt = self.configuration.clocks.monotonic() + PostgresStore.upkeepInterval
     }
 
+    /// Ends the store's use of the database: `error` is final, so unlike ``broke(_:)`` this does not connect again.
     private func giveUp(_ turn: PostgresTurn, _ error: InboxError) {
         let connection = self.connection
         self.state = .away(error)
