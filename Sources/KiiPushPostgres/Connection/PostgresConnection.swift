@@ -71,7 +71,7 @@ final class PostgresConnection: DescriptorOwner {
         self.underWay.append(batch)
         for step in steps where !self.isBroken { self.queue(step) }
         guard !self.isBroken else { return }
-        if PQpipelineSync(self.handle) == 0 { return self.breaks() }
+        if PQpipelineSync(self.handle) == 0 { return self.abandon() }
         self.flush()
     }
 
@@ -90,18 +90,18 @@ final class PostgresConnection: DescriptorOwner {
             return PQsendQueryPrepared(
                 self.handle, step.statement.name, Int32(values.count), values, lengths, formats, 1)
         }
-        if isQueued == 0 { self.breaks() }
+        if isQueued == 0 { self.abandon() }
     }
 
     private func flush() {
         let left = PQflush(self.handle)
-        guard left >= 0 else { return self.breaks() }
+        guard left >= 0 else { return self.abandon() }
         guard (left == 1) != self.isWriting else { return }
         self.isWriting = left == 1
         do throws(TransportError) {
             try self.loop.watch(self.descriptor, isWriting: self.isWriting, owner: self)
         } catch {
-            self.breaks()
+            self.abandon()
         }
     }
 
@@ -109,7 +109,7 @@ final class PostgresConnection: DescriptorOwner {
 
     func descriptorReady() {
         guard !self.isBroken else { return }
-        if PQconsumeInput(self.handle) == 0 { return self.breaks() }
+        if PQconsumeInput(self.handle) == 0 { return self.abandon() }
         if self.isWriting { self.flush() }
         self.readAnswers()
     }
@@ -120,7 +120,7 @@ final class PostgresConnection: DescriptorOwner {
             guard let result = PQgetResult(self.handle) else { continue }
             self.read(result)
         }
-        if !self.isBroken, PQstatus(self.handle) == CONNECTION_BAD { self.breaks() }
+        if !self.isBroken, PQstatus(self.handle) == CONNECTION_BAD { self.abandon() }
     }
 
     private func read(_ result: OpaquePointer) {
@@ -131,7 +131,7 @@ final class PostgresConnection: DescriptorOwner {
         case PGRES_PIPELINE_SYNC:
             PQclear(result)
             if self.underWay[0].error != nil { self.warnings.forget() }
-            guard !self.warnings.hasSome else { return self.breaks() }
+            guard !self.warnings.hasSome else { return self.abandon() }
             let batch = self.underWay.removeFirst()
             let refusal = batch.error.map { Answer.refused($0.0, places: $0.places, step: batch.answers.count) }
             batch.completion(refusal ?? .rows(batch.answers))
@@ -152,8 +152,8 @@ final class PostgresConnection: DescriptorOwner {
 
     // MARK: - The end
 
-    /// Gives up the connection: stops watching its socket, and answers all unanswered batches with `unknown`.
-    func breaks(_ error: InboxError = .away("waiting for the database")) {
+    /// Ends the connection: stops watching its socket, and answers all unanswered batches with `unknown`.
+    func abandon(_ error: InboxError = .away("waiting for the database")) {
         guard !self.isBroken else { return }
         self.isBroken = true
         self.loop.forget(self.descriptor)

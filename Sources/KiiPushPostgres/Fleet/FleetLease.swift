@@ -54,7 +54,7 @@ final class FleetLease {
         // Breaks a connection whose server hangs or waits for a standby.
         if let answerEnd, ContinuousClock.now > answerEnd {
             self.answerEnd = nil
-            self.store.connection?.breaks()
+            self.store.connection?.abandon()
         }
         self.watching = self.loop.schedule(at: self.loop.now + self.length / 50) { [weak self] in self?.watch() }
     }

@@ -88,7 +88,7 @@ extension PostgresStore {
             case .failure(let error):
                 guard let connection = self.connection else { return }
                 self.state = .away(error)
-                connection.breaks(error)
+                connection.abandon(error)
                 self.connectLater()
             }
         }

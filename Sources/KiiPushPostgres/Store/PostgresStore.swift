@@ -92,7 +92,7 @@ package final class PostgresStore: Store {
         self.settle()
         let connection = self.connection
         self.state = .ended
-        connection?.breaks()
+        connection?.abandon()
         // Breaks a reference cycle through the turn's completion.
         self.underWay = nil
         self.whenClosed?()
@@ -206,7 +206,7 @@ package final class PostgresStore: Store {
     private func giveUp(_ turn: PostgresTurn, _ error: InboxError) {
         let connection = self.connection
         self.state = .away(error)
-        connection?.breaks()
+        connection?.abandon()
         self.fail(turn, error)
     }
 

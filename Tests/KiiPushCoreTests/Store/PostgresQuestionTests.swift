@@ -50,7 +50,7 @@ import Testing
                         if number == 999 { done.resume(()) }
                     }
                 }
-                (store as? PostgresStore)?.connection?.breaks()
+                (store as? PostgresStore)?.connection?.abandon()
             }
             await done.value()
             #expect(answers.entries == Array(repeating: "\(InboxError.Kind.away)", count: 1000))

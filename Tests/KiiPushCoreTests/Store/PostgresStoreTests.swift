@@ -158,7 +158,7 @@ import Testing
                 store.installation(id: "b", of: nil, agent: "agent") { _ in }
                 // The loop reads no answer meanwhile.
                 isCommitted.wait()
-                (store as? PostgresStore)?.connection?.breaks()
+                (store as? PostgresStore)?.connection?.abandon()
             }
             let added = "EXISTS (SELECT FROM kii_push.installation WHERE id = 'b')"
             try await PostgresServer.wait(until: added, at: place.address)
@@ -232,7 +232,7 @@ import Testing
             while try await store.read({ ($0 as? PostgresStore)?.connection?.isIdle ?? false }) {
                 try await Task.sleep(for: .milliseconds(1))
             }
-            try await store.read { ($0 as? PostgresStore)?.connection?.breaks() }
+            try await store.read { ($0 as? PostgresStore)?.connection?.abandon() }
             let error = await #expect(throws: InboxError.self) { try await turn.value }
             #expect(error?.kind == .away)
             kill(backend, SIGCONT)
@@ -287,7 +287,7 @@ import Testing
             #expect(error?.kind == .fenced)
             #expect(try await second.answer(.suspects(after: 0), of: key).messages.count == 1)
             #expect(try await second.receive(message).count == 1)
-            try await first.read { ($0 as? PostgresStore)?.connection?.breaks() }
+            try await first.read { ($0 as? PostgresStore)?.connection?.abandon() }
             var kind: InboxError.Kind?
             while kind != .fenced {
                 do { try await first.receive(message) } catch let error as InboxError { kind = error.kind }
