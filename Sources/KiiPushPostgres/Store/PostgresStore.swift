@@ -159,7 +159,7 @@ package final class PostgresStore: Store {
         }
     }
 
-    /// Sends a refused turn again if it can do without the refused part. Otherwise the turn fails.
+    /// Sends a refused turn again, after a correction. A turn with nothing to correct fails.
     private func refused(_ turn: consuming PostgresTurn, _ error: InboxError, places: [Int], step: Int) {
         // A handler's statement can raise any SQLSTATE, even this schema's, so the refused step decides first.
         if turn.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()) {
