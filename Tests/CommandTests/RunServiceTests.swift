@@ -31,10 +31,8 @@ import Testing
                 status: service.status(1, installationID: "i", offlineLimit: .milliseconds(300)))
             let other = service.status(2, installationID: "i", offlineLimit: .zero)
             other.wait()
-            let signals = try StopSignals()
-            defer { signals.handBack() }
             let failure = await #expect(throws: CommandFailure.self) {
-                try await service.run(session, signals) { _ in session }
+                try await service.run(session) { _ in session }
             }
             #expect(failure?.exit == .unreachable)
             #expect(failure?.message.hasPrefix("there was no connection for 300 ms; ") == true)

@@ -222,11 +222,11 @@ struct Ceiling {
         Ceiling("Sources/KiiPushPostgres", [.bytes: 169_803, .types: 49]),
         Ceiling("Sources/KiiPushEmulator", [.bytes: 319_129, .types: 171]),
         Ceiling("Sources/KiiPushCommandLine", [.bytes: 207_887, .types: 127]),
-        Ceiling("Sources/kii-push", [.bytes: 212_738, .types: 100]),
+        Ceiling("Sources/kii-push", [.bytes: 212_866, .types: 100]),
         Ceiling("Sources/kii-push-emulator", [.bytes: 12_562, .types: 3]),
         Ceiling("Sources/kii-push-gateway", [.bytes: 33_853, .types: 28]),
         Ceiling("Sources/KiiPushC", [.bytes: 36_438, .types: 12]),
-        Ceiling("Sources", [.bytes: 1_895_247, .types: 1_057, .errorTypes: 21]),
+        Ceiling("Sources", [.bytes: 1_895_375, .types: 1_057, .errorTypes: 21]),
     ]
 
     /// The instruction for a folder whose measure is `count`, or `nil` if the ceiling fits. A folder may be up to 5 %

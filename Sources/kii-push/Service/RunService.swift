@@ -75,6 +75,10 @@ final class RunService: Sendable {
             },
         ]
         defer { for relay in relays { relay.cancel() } }
+        try await self.run(first, reload: reload)
+    }
+
+    func run(_ first: RunSession, reload: (Int) async throws -> RunSession) async throws {
         var number = 1
         var running = self.start(first, number)
         for await event in self.events {
