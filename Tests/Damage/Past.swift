@@ -27,6 +27,8 @@ package struct Past: Sendable {
     let stopped: Snapshot
     package let acknowledged: Int
     let receivers: [PastReceiver]
+    /// The ``Message/number`` of each message for the receiver that no longer runs.
+    let strandedMessages: Set<Int>
 
     package var size: (pages: Int, frames: Int) { (self.stopped.files.pages, self.killed.files.frames) }
 

@@ -25,6 +25,7 @@ extension Past {
         // The last page of the older copy needs messages that are settled later.
         var writer = PastWriter(state: state, receivers: [stranded] + receivers)
         try await writer.receive([60, 480, 120])
+        let strandedMessages = Set(1...60)
         let older = try writer.snapshot(try InboxFiles(in: state), in: look)
         try await writer.receive([0, 240, 60])
         let beforeLog = try writer.snapshot(try InboxFiles(in: state), in: look)
@@ -34,7 +35,8 @@ extension Past {
         try stopped.mark.write(to: URL(filePath: killed + "/inbox.sqlite-mark"))
         return Past(
             older: older, beforeLog: beforeLog, killed: try writer.snapshot(try InboxFiles(in: killed), in: look),
-            stopped: try writer.snapshot(stopped, in: look), acknowledged: writer.sent, receivers: receivers)
+            stopped: try writer.snapshot(stopped, in: look), acknowledged: writer.sent, receivers: receivers,
+            strandedMessages: strandedMessages)
     }
 }
 

@@ -100,7 +100,7 @@ struct Trial {
         }
         let ledger = try await runtime.ledger()
         await runtime.shutdown()
-        return try TrialEnd(ledger: ledger, letters: lettersFound.withLock { $0 }, directory: self.directory)
+        return try TrialEnd(ledger: ledger, letters: lettersFound.withLock { $0 }, of: self)
     }
 
     /// - Parameter isOpen: Whether the file was damaged while it was open. An older page may then hide messages until
@@ -123,14 +123,43 @@ struct Trial {
         // The messages are only read once two ledgers in a row are equal.
         let now = try await runtime.ledger()
         guard record.connecting == self.past.receivers.count, now == before else { return false }
-        let installations = Set(self.past.receivers.map(\.installationID))
         // The file is missing while the inbox replaces it.
-        guard let reader = try? InboxReader(stateDirectory: self.directory),
-            let open = try? reader.messages([.waiting, .running, .retry], limit: 10_000),
-            !open.contains(where: { $0.installationID.map(installations.contains) ?? false })
-        else { return false }
+        guard let open = try? OpenMessages([.waiting, .running, .retry], of: self), !open.isAwaited else {
+            return false
+        }
         let end = try await runtime.ledger()
         return end == before
+    }
+}
+
+private struct OpenMessages {
+    var messageIDs: Set<Int64> = []
+    /// Whether an agent that runs has to handle one of them.
+    var isAwaited = false
+
+    init(_ standings: Set<MessageRecord.Standing>, of trial: Trial) throws(InboxAccessError) {
+        let reader = try InboxReader(stateDirectory: trial.directory)
+        let installations = Set(trial.past.receivers.map(\.installationID))
+        var records: [MessageRecord] = []
+        do throws(InboxAccessError) {
+            records = try reader.messages(standings, limit: 10_000)
+        } catch {
+            guard case .damaged = error else { throw error }
+            for (messageID, message) in trial.past.snapshot(at: trial.damage.moment).messages {
+                do throws(InboxAccessError) {
+                    let record = try reader.trace(of: messageID)
+                    if standings.contains(record.state.standing) { records.append(record) }
+                } catch .removed {
+                    continue
+                } catch .damaged where trial.past.strandedMessages.contains(message.number) {
+                    // No agent reads the payload of a message for a receiver that no longer runs, so no agent finds
+                    // its damage.
+                    if message.standing.map(standings.contains) ?? false { self.messageIDs.insert(messageID) }
+                }
+            }
+        }
+        self.messageIDs.formUnion(records.map(\.messageID))
+        self.isAwaited = records.contains { $0.installationID.map(installations.contains) ?? false }
     }
 }
 
@@ -140,12 +169,14 @@ struct TrialEnd {
     let open: Set<Int64>
     let problems: [String]
 
-    init(ledger: MessageLedger, letters: [MessageRecord], directory: String) throws {
-        let reader = try InboxReader(stateDirectory: directory)
-        var problems = try LedgerAudit.problems(inStateDirectory: directory)
-        do { try reader.verify() } catch { problems.append("still damaged: \(error)") }
-        let states: Set<MessageRecord.Standing> = [.waiting, .running, .retry, .presented]
-        let open = Set(try reader.messages(states, limit: 10_000).map(\.messageID))
+    fileprivate init(ledger: MessageLedger, letters: [MessageRecord], of trial: Trial) throws {
+        var problems = try LedgerAudit.problems(inStateDirectory: trial.directory)
+        do {
+            try InboxReader(stateDirectory: trial.directory).verify()
+        } catch {
+            problems.append("still damaged: \(error)")
+        }
+        let open = try OpenMessages([.waiting, .running, .retry, .presented], of: trial).messageIDs
         (self.ledger, self.letters, self.open, self.problems) = (ledger, letters, open, problems)
     }
 }
