@@ -91,7 +91,9 @@ extension Damage {
         // Messages whose end is only in the log.
         case .shortenedWithoutLog, .logCut, .logCutWithin, .logHeaderFlipped, .logPageFlipped:
             settled.subtracting(past.beforeLog.settled).count
-        case .pageZeroed, .pageGarbled, .pageFlipped, .shortened: inMemory
+        // An index may list a message under a changed number, which no row has.
+        case .pageFlipped: 1 + inMemory
+        case .pageZeroed, .pageGarbled, .shortened: inMemory
         }
     }
 
